@@ -1,4 +1,4 @@
-//! Checks of credentials, and the reasons to reject them.
+//! Authentication of callers, and the reasons to reject them.
 
 use std::pin::Pin;
 
@@ -12,11 +12,11 @@ pub trait Authenticator: Send + Sync {
     /// Returns the caller that presents `bearer`, or the reason to reject it.
     fn authenticate<'a>(&'a self, bearer: Option<&'a str>) -> AuthenticateFuture<'a>;
 
-    /// Whether a caller that was admitted before still would be.
+    /// Returns whether a caller that was admitted before would still be admitted.
     fn is_still_valid(&self, identity: &str) -> bool;
 
-    /// Whether the last token of an admitted caller has not expired. With a new token the caller
-    /// continues where it was, so an expired one only ends its streams.
+    /// Returns whether the last token of an admitted caller has not expired. The caller resumes its
+    /// session with a new token, so an expired one only ends its streams.
     fn is_current(&self, identity: &str) -> bool;
 
     /// Returns the protected-resource metadata (RFC 9728) as JSON.
@@ -33,13 +33,13 @@ pub type AuthenticateFuture<'a> =
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuthRefusal {
     pub status: u16,
-    /// The reason, in a sentence that gives nothing away.
+    /// The reason, worded so that it does not help an attacker.
     pub message: String,
     /// The value of `WWW-Authenticate`.
     pub challenge: Option<String>,
 }
 
-/// Accepts named tokens, and those of an issuer if there is one.
+/// Accepts named tokens, and JWTs if an issuer is configured.
 pub struct CombinedAuthenticator {
     pub tokens: TokenAuthenticator,
     pub oauth: Option<OauthAuthenticator>,

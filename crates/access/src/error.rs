@@ -1,4 +1,4 @@
-//! Errors of the file of tokens and of an issuer's settings.
+//! Errors of the token file and of the issuer's settings.
 
 use std::io;
 use std::path::PathBuf;

@@ -1,4 +1,4 @@
-//! The keys of an issuer, fetched when they are first needed and again when a new one appears.
+//! The cached keys of an issuer, fetched on first use and refreshed when an unknown key appears.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -15,13 +15,13 @@ use crate::jwks::{self, PublicKey};
 
 /// How long fetched keys are used without a refresh.
 const REFRESH_AFTER: Duration = Duration::from_secs(60 * 60);
-/// How long keys are used while refreshes fail. After that, some of them may be revoked.
+/// How long keys are used while refreshes fail. Older ones may have been revoked.
 const MAX_KEY_AGE: Duration = Duration::from_secs(24 * 60 * 60);
-/// Minimum time between refreshes that unknown keys cause.
+/// Minimum time between refreshes caused by unknown keys.
 const MIN_FETCH_INTERVAL: Duration = Duration::from_secs(60);
-/// Time between attempts while there are no keys at all.
+/// Time between attempts while there are no usable keys.
 const RETRY_DELAY: Duration = Duration::from_secs(5);
-/// How long the requests of one refresh may take together.
+/// How long all requests of one refresh may take together.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_BODY_BYTES: usize = 1 << 20;
 
@@ -35,11 +35,11 @@ pub(crate) struct Issuer {
 
 struct IssuerState {
     name: String,
-    /// The configured URL of its keys; discovered if there is none.
+    /// The configured URL of the keys. Without one, it is discovered.
     keys_url: Option<Url>,
     client: Client,
     cache: Mutex<KeyCache>,
-    /// Held by the task that fetches; the others wait for it.
+    /// Held by the task that fetches; other tasks wait for it.
     fetch_lock: Arc<Semaphore>,
     on_problem: OnceLock<ProblemCallback>,
 }
@@ -63,13 +63,14 @@ impl Issuer {
     pub(crate) fn new(name: &str, keys_at: Option<&str>) -> Result<Self, KeyError> {
         let address = parse_secure_url(name)?;
         let keys_at = keys_at.map(parse_secure_url).transpose()?;
-        // Somebody else in this process may have chosen a provider already; theirs is as good.
+        // Fails if this process has installed a provider already, which serves as well.
         rustls::crypto::ring::default_provider().install_default().ok();
         let builder = Client::builder()
             .timeout(FETCH_TIMEOUT)
-            // Keys come from the configured server, or not at all.
+            // Keys come only from the configured server.
             .redirect(redirect::Policy::none())
             .user_agent(concat!("switchboard/", env!("CARGO_PKG_VERSION")));
+        // A proxy cannot reach the loopback address of this machine.
         let builder = if is_loopback(&address) { builder.no_proxy() } else { builder };
         let client = builder.build().map_err(|error| KeyError::NoClient(error.to_string()))?;
         let inner = IssuerState {
@@ -87,14 +88,14 @@ impl Issuer {
         &self.inner.name
     }
 
-    /// Sets the callback for refreshes that fail.
+    /// Sets the callback for failed refreshes.
     pub(crate) fn set_problem_callback(&self, told: ProblemCallback) {
-        // Only the first callback counts, and there is only one.
+        // Only the first callback is kept, and there is only one caller.
         self.inner.on_problem.set(told).ok();
     }
 
-    /// Returns whether the keys satisfy `fits`, after a refresh if the cached ones do not; `None` if
-    /// there are no usable keys.
+    /// Returns whether the keys satisfy `fits`, after a refresh if the cached ones do not. Returns
+    /// `None` if there are no usable keys.
     pub(crate) async fn has_keys(&self, fits: impl Fn(&[PublicKey]) -> bool) -> Option<bool> {
         let inner = &self.inner;
         if let Some(settled) = inner.cached_answer(&fits) {
@@ -111,7 +112,7 @@ impl Issuer {
             return settled;
         }
         let fetching = Arc::clone(inner);
-        // In a task of its own: the client may hang up, and others wait for the same keys.
+        // In a separate task: if the client hangs up, other requests still wait for the same keys.
         let fetched = tokio::spawn(async move {
             fetching.refresh().await;
             drop(turn);
@@ -123,7 +124,7 @@ impl Issuer {
 }
 
 impl IssuerState {
-    /// Returns the answer that needs no refresh, if there is one.
+    /// Returns the answer if the cache can give it without a refresh.
     fn cached_answer(&self, fits: impl Fn(&[PublicKey]) -> bool) -> Option<Option<bool>> {
         let kept = self.cache.lock().clone();
         let counts = kept.is_usable();
@@ -191,7 +192,7 @@ impl IssuerState {
             };
             let address =
                 parse_secure_url(&metadata.jwks_uri).map_err(|error| error.to_string())?;
-            // A remote issuer must not make us send requests to a port of this machine.
+            // A remote issuer must not make the gateway send requests to a local port.
             if is_loopback(&address) && !is_loopback(&issuer) {
                 return Err(format!("`{place}` leads to this machine"));
             }
@@ -217,7 +218,7 @@ impl IssuerState {
     }
 }
 
-/// Returns the innermost cause; the outer errors only say that there is one.
+/// Returns the innermost cause; the outer errors add no detail.
 fn root_cause(error: &dyn std::error::Error) -> String {
     let mut cause = error;
     while let Some(deeper) = cause.source() {
@@ -254,7 +255,7 @@ fn metadata_urls(issuer: &Url) -> Vec<Url> {
     places
 }
 
-/// Parses a URL whose answers cannot be changed in transit: `https`, or `http` on this machine.
+/// Parses a URL whose responses cannot be changed in transit: `https`, or `http` on this machine.
 pub(crate) fn parse_secure_url(text: &str) -> Result<Url, KeyError> {
     let unsafe_address = || KeyError::Address(text.to_owned());
     let address: Url = text.parse().map_err(|_| unsafe_address())?;

@@ -12,7 +12,7 @@ use serde_json::value::RawValue;
 /// Maximum number of keys per issuer.
 const MAX_KEYS: usize = 100;
 
-/// Accepted signature algorithms: none with a shared secret, and never `none`.
+/// Accepted signature algorithms. Shared secrets and `none` are never accepted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SigningAlgorithm {
     Rs256,
@@ -64,7 +64,7 @@ struct Jwk {
     y: Option<String>,
 }
 
-/// Parses a set of keys, without those of unsupported kinds.
+/// Parses a key set. Keys of unsupported kinds are skipped.
 pub(crate) fn parse_jwks(text: &str) -> Option<Vec<PublicKey>> {
     let set: JwkSet<'_> = serde_json::from_str(text).ok()?;
     let key = |raw: &RawValue| PublicKey::from_jwk(serde_json::from_str(raw.get()).ok()?);
@@ -82,7 +82,7 @@ impl PublicKey {
             ("EC", Some("P-256")) => {
                 let x = part(jwk.x)?;
                 let y = part(jwk.y)?;
-                // An uncompressed point, as ring reads it.
+                // The encoding of an uncompressed point, as ring expects it.
                 KeyMaterial::P256([&[4], x.as_slice(), y.as_slice()].concat())
             }
             ("OKP", Some("Ed25519")) => KeyMaterial::Ed25519(part(jwk.x)?),
@@ -101,7 +101,7 @@ impl PublicKey {
         }
     }
 
-    /// Whether a token that names this key, or none, may be signed with it.
+    /// Returns whether a token with this algorithm and key id may be signed with this key.
     pub(crate) fn may_have_signed(&self, algorithm: SigningAlgorithm, id: Option<&str>) -> bool {
         self.algorithm() == algorithm && (id.is_none() || self.id.as_deref() == id)
     }
@@ -124,7 +124,7 @@ impl PublicKey {
     }
 }
 
-/// Some issuers write leading zeros, which ring refuses.
+/// Removes leading zeros, which some issuers write and ring rejects.
 fn trim_leading_zeros(number: &[u8]) -> &[u8] {
     let zeros = number.iter().take_while(|byte| **byte == 0).count();
     number.get(zeros..).unwrap_or_default()

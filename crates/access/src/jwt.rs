@@ -1,4 +1,4 @@
-//! JWTs: their signature, audience, lifetime and scopes.
+//! Parsing and validation of JWTs: signature, audience, lifetime and scopes.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -6,13 +6,13 @@ use serde::Deserialize;
 
 use crate::jwks::{PublicKey, SigningAlgorithm};
 
-/// Tolerated difference between clocks.
+/// Tolerated clock skew.
 const MAX_CLOCK_SKEW_SECONDS: f64 = 60.0;
 const MAX_TOKEN_BYTES: usize = 16 << 10;
-/// Maximum number of keys that are tried for a token that names none.
+/// Maximum number of keys that are tried for a token without a key id.
 const MAX_KEY_ATTEMPTS: usize = 8;
 
-/// A parsed token, of which nothing is verified.
+/// A parsed token, not verified yet.
 pub(crate) struct UnverifiedToken<'a> {
     pub(crate) key_id: Option<String>,
     algorithm: SigningAlgorithm,
@@ -21,7 +21,7 @@ pub(crate) struct UnverifiedToken<'a> {
     signature: Vec<u8>,
 }
 
-/// The claims that a token must have to be accepted here.
+/// The claims that a token needs to be accepted.
 #[derive(Clone, Copy)]
 pub(crate) struct ExpectedClaims<'a> {
     pub(crate) issuer: &'a str,
@@ -36,18 +36,18 @@ pub(crate) struct Claims {
     pub(crate) subject: Option<String>,
     pub(crate) client: Option<String>,
     pub(crate) scopes: Vec<String>,
-    /// In seconds since 1970, with the tolerated skew.
+    /// In seconds since 1970, including the tolerated skew.
     pub(crate) expires_at: u64,
 }
 
 impl Claims {
-    /// Returns the user, or else the client.
+    /// Returns the user, or the client if there is no user.
     pub(crate) fn principal(&self) -> &str {
         self.subject.as_deref().or(self.client.as_deref()).unwrap_or_default()
     }
 }
 
-/// Why a token is rejected. The messages give nothing away.
+/// Why a token is rejected. The messages do not help an attacker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TokenError {
     Malformed,
@@ -130,7 +130,7 @@ pub(crate) fn parse_token(token: &str) -> Result<UnverifiedToken<'_>, TokenError
     let header: JwtHeader =
         serde_json::from_slice(&bytes(header)?).map_err(|_| TokenError::Malformed)?;
     let kind = header.typ.unwrap_or_default().to_ascii_lowercase();
-    // No critical extension is supported, and another type of token has another purpose.
+    // No critical extension is supported, and tokens of other types have other purposes.
     if header.crit.is_some() || !["", "jwt", "at+jwt", "application/at+jwt"].contains(&&*kind) {
         return Err(TokenError::Malformed);
     }
@@ -153,8 +153,8 @@ impl UnverifiedToken<'_> {
         candidates.any(|key| key.verifies(self.signed_text.as_bytes(), &self.signature))
     }
 
-    /// Returns the claims if the token is meant for this audience now. They are trustworthy only if
-    /// [`Self::is_signed_with`] is true.
+    /// Returns the claims if issuer, audience and lifetime are as expected. They are trustworthy
+    /// only if [`Self::is_signed_with`] returns true.
     pub(crate) fn claims(&self, expected: ExpectedClaims<'_>) -> Result<Claims, TokenError> {
         let body: JwtClaims =
             serde_json::from_slice(&self.claims).map_err(|_| TokenError::Malformed)?;

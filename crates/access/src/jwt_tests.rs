@@ -1,4 +1,4 @@
-//! What is believed of a token, and what is not.
+//! Tests of accepted and rejected tokens.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -16,8 +16,7 @@ const ISSUER: &str = "https://issuer.example";
 const AUDIENCE: &str = "https://gateway.example/mcp";
 const NOW: u64 = 1_000;
 
-// The public half of an RSA key, and a token that was signed with the other one; nobody has that
-// any more.
+// An RSA public key, and a token signed with its private key, which has been discarded.
 const RSA_MODULUS: &str = "\
 sousVTs1nf2Oqhy_CY8msCH-OEq48ADWNyqmtIFikiEYBd6THUOlI2H2e_eJu3RTT1ZLtE9Lnn532yZbB8Vm5sfq6Va4\
 cGm4_FaieyOhTU_7Ebq-j7gHjOn03agPZVxOrLqA5zfWWPZ91yZAN2qEPr5xurzSW6uvOoobNpGylyjNP5232HA4tBKQ\
@@ -39,7 +38,7 @@ fn unsigned(header: &Value, claims: &Value) -> String {
     format!("{}.{}", encoded(header.to_string()), encoded(claims.to_string()))
 }
 
-/// An issuer with one key of its own.
+/// An issuer with its own key.
 struct Signer {
     pair: Ed25519KeyPair,
 }
@@ -128,7 +127,7 @@ fn nothing_but_a_signature_of_the_issuer_is_believed() {
         (with(json!({"alg": "HS256", "kid": "e1"})), TokenError::Algorithm),
         (with(json!({"alg": "RS512", "kid": "e1"})), TokenError::Algorithm),
         (with(json!({"alg": "eddsa", "kid": "e1"})), TokenError::Algorithm),
-        // A token that brings its own key, or says where it is, or names something else by its key.
+        // The header embeds a key, links to one, or has a malicious or malformed key id.
         (
             other.sign(
                 &json!({"alg": "EdDSA", "kid": "e1", "jwk": other.jwk("e1")}),
@@ -163,7 +162,7 @@ fn nothing_but_a_signature_of_the_issuer_is_believed() {
     ] {
         assert_eq!(check(&keys, &token), Err(expected), "{token}");
     }
-    // Without a name, every key of the kind is tried.
+    // Without a key id, every key of the algorithm is tried.
     assert_eq!(check(&keys, &with(json!({"alg": "EdDSA"}))), Ok(ada(&["tools"])));
 }
 

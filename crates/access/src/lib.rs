@@ -1,12 +1,14 @@
-//! Who a caller is and what it sees, for every listener that accepts tokens.
+//! Authentication of callers, and their views of the catalog, for every listener that accepts
+//! tokens.
 //!
-//! In goes the bearer token of a request. Out comes an [`Access`], which is an identity, a name for
-//! the record and a [`View`], or an [`AuthRefusal`] with the status and the challenge of the response.
-//! Tokens are named ones of this machine ([`TokenFile`], stored as digests) or JWTs that an OAuth
-//! issuer signed for this audience ([`OauthAuthenticator`], which fetches the issuer's keys).
+//! An [`Authenticator`] takes the bearer token of a request. It returns an [`Access`] (an identity,
+//! a name for the record and a [`View`]) or an [`AuthRefusal`] with the status and the challenge of
+//! the response. Tokens are either named tokens of this machine ([`TokenFile`], stored as digests)
+//! or JWTs that an OAuth issuer signed for this audience ([`OauthAuthenticator`], which fetches the
+//! issuer's keys).
 //!
-//! A token that cannot be checked is rejected. This crate never listens, never reads a request, never
-//! stores or logs a token, and grants no calls: policy decides about those.
+//! A token that cannot be checked is rejected. This crate never listens, never reads a request and
+//! never stores or logs a token. It does not permit calls; that is the job of policy.
 
 mod access;
 mod authenticator;

@@ -1,4 +1,4 @@
-//! Callers with a token that an issuer signed for this audience.
+//! Authentication with JWTs that an OAuth issuer signed for this audience.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::jwt::{Claims, ExpectedClaims, TokenError};
 use crate::token::unix_now;
 use crate::views::Views;
 
-/// The issuer and the tokens of it that are accepted.
+/// Options of [`OauthAuthenticator`].
 #[derive(Clone, Debug, Default)]
 pub struct OauthOptions {
     /// The issuer, exactly as its tokens name it.
@@ -28,11 +28,11 @@ pub struct OauthOptions {
     pub scopes: Vec<String>,
     /// The URL of the issuer's keys; discovered by default.
     pub keys_at: Option<String>,
-    /// The patterns that callers see; without them, everything.
+    /// The patterns that callers see. Without them, callers see everything.
     pub views: Option<BTreeMap<ViewKey, Vec<String>>>,
 }
 
-/// Accepts the tokens of an issuer.
+/// Accepts the JWTs of one issuer.
 pub struct OauthAuthenticator {
     issuer: Issuer,
     /// Host and port of the issuer.
@@ -47,10 +47,10 @@ pub struct OauthAuthenticator {
 }
 
 impl OauthAuthenticator {
-    /// Accepts tokens according to the options; keys are fetched for the first token.
+    /// Creates an authenticator. Keys are fetched when the first token arrives.
     ///
     /// # Errors
-    /// When an address is not safe to use.
+    /// When a URL is not safe to use, or a scope is invalid.
     pub fn new(options: OauthOptions) -> Result<Self, KeyError> {
         if let Some(bad) = options.scopes.iter().find(|scope| !is_scope(scope)) {
             return Err(KeyError::BadScope(bad.clone()));
@@ -68,7 +68,7 @@ impl OauthAuthenticator {
             "bearer_methods_supported": ["header"],
             "resource_name": "Switchboard",
         });
-        // A list of nothing is left out, as RFC 9728 has it.
+        // RFC 9728 omits empty lists.
         if let (false, Some(members)) = (options.scopes.is_empty(), metadata.as_object_mut()) {
             members.insert("scopes_supported".to_owned(), json!(options.scopes));
         }
@@ -84,7 +84,7 @@ impl OauthAuthenticator {
         })
     }
 
-    /// Calls back with the reason when keys cannot be fetched, and with `None` once they can.
+    /// Sets a callback that gets the reason when keys cannot be fetched, and `None` once they can.
     #[must_use]
     pub fn with_problem_callback(
         self,
@@ -127,13 +127,15 @@ impl OauthAuthenticator {
             Some(known) => *known = until.max(*known),
             None => {
                 let now = unix_now();
+                // Only new callers make the table grow, so it is pruned only here.
                 known.retain(|_, until| *until > now);
                 known.insert(Arc::clone(identity), until);
             }
         }
     }
 
-    /// The same user with another client or another view has another identity.
+    /// Returns the access for verified claims. The same user with another client or another view
+    /// has another identity.
     fn access(&self, claims: &Claims) -> Result<Access, AuthRefusal> {
         let who = [claims.subject.as_deref(), claims.client.as_deref()];
         let (identity, view) = match &self.views {
@@ -152,8 +154,8 @@ impl OauthAuthenticator {
         })
     }
 
-    /// Returns a name for the record that ends with the issuer, as no named token does. A digest
-    /// tells apart names that are truncated or have unusual characters.
+    /// Returns a name for the record. It ends with the issuer, so it never equals the name of a
+    /// token. A digest distinguishes names that are truncated or have unusual characters.
     fn display_name(&self, who: &str) -> String {
         let plain =
             |character: char| character.is_ascii_alphanumeric() || "._-+@:|".contains(character);
@@ -177,7 +179,7 @@ impl OauthAuthenticator {
     }
 }
 
-/// Whether a text is one word that needs no escaping in a quoted header value.
+/// Returns whether a text is one word that needs no escaping in a quoted header value.
 fn is_scope(text: &str) -> bool {
     let plain = |byte: u8| byte.is_ascii_graphic() && byte != b'"' && byte != b'\\';
     !text.is_empty() && text.bytes().all(plain)

@@ -1,4 +1,4 @@
-//! An issuer on this machine: how its keys are found, kept and fetched again.
+//! Tests with an issuer on this machine: discovery, caching and refreshing of its keys.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -23,14 +23,14 @@ use crate::token::unix_now;
 const AUDIENCE: &str = "https://gateway.example/mcp";
 const METADATA: &str = "https://gateway.example/.well-known/oauth-protected-resource/mcp";
 
-/// An issuer that signs, and counts how often its keys are fetched.
+/// An issuer that signs tokens and counts how often its keys are fetched.
 struct Issuer {
     url: String,
     pair: Ed25519KeyPair,
     fetched: Arc<AtomicUsize>,
-    /// What is at the address of its keys: a status and a text.
+    /// The response of the keys URL: status and body.
     keys: Arc<Mutex<(u16, String)>>,
-    /// Whoever fetches them needs one of these.
+    /// Each fetch of the keys takes a permit.
     gate: Arc<Semaphore>,
 }
 
@@ -59,12 +59,12 @@ impl Issuer {
         Self { url, pair, fetched, keys, gate }
     }
 
-    /// Says something else at the address of its keys.
+    /// Sets the response of the keys URL.
     fn say(&self, status: u16, text: &str) {
         *self.keys.lock() = (status, text.to_owned());
     }
 
-    /// Lets nobody fetch keys until there are permits again.
+    /// Blocks fetches of the keys until there are permits again.
     fn shut(&self) {
         self.gate.forget_permits(usize::MAX);
     }
@@ -103,13 +103,13 @@ fn new_pair() -> Ed25519KeyPair {
     Ed25519KeyPair::from_pkcs8(pair.as_ref()).unwrap()
 }
 
-/// A set of one key.
+/// Returns a key set with one key.
 fn jwks(pair: &Ed25519KeyPair) -> String {
     let x = BASE64_URL_SAFE_NO_PAD.encode(pair.public_key());
     json!({"keys": [{"kty": "OKP", "crv": "Ed25519", "kid": "k", "x": x}]}).to_string()
 }
 
-/// Lets time pass.
+/// Advances the clock.
 async fn pass(seconds: u64) {
     tokio::time::pause();
     tokio::time::advance(Duration::from_secs(seconds)).await;
@@ -130,7 +130,7 @@ async fn a_token_of_the_issuer_with_the_scopes_lets_in_and_others_are_told_what_
     let place = issuer.url.strip_prefix("http://").unwrap();
     let name = format!("ada@{place}");
     assert_eq!((&*access.identity, &*access.name), (r#"oauth:["ada",null]"#, &*name));
-    // Names that begin alike, or could be taken for others, are told apart.
+    // Names with a common prefix or unusual characters stay distinguishable.
     let long = "a".repeat(70);
     let names = [format!("{long}1"), format!("{long}2"), "ada (x)".to_owned(), "a\nb".to_owned()];
     let names = names.map(|who| keys.display_name(&who));
@@ -195,7 +195,7 @@ async fn whoever_comes_while_keys_are_fetched_waits_for_them() {
     let good = issuer.sign("k", &issuer.claims(""));
     issuer.shut();
     let open = async {
-        // As soon as both wait, or never.
+        // Opens the gate once both requests wait for the keys.
         tokio::task::yield_now().await;
         issuer.gate.add_permits(1);
     };

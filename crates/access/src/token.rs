@@ -14,13 +14,13 @@ use crate::access::View;
 /// Prefix of every token, by which people and scanners recognize it.
 pub(crate) const TOKEN_PREFIX: &str = "sb_";
 
-/// A token as it is stored.
+/// A stored token.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NamedToken {
     /// The SHA-256 of the token.
     sha256: String,
-    /// Patterns that its caller sees; everything if there are none.
+    /// The patterns that the caller sees; an empty list covers everything.
     #[serde(default)]
     pub sees: Vec<String>,
     /// In seconds since 1970.
@@ -43,7 +43,7 @@ impl NamedToken {
         &self.sha256
     }
 
-    /// Whether it has expired.
+    /// Returns whether the token has expired.
     #[must_use]
     pub fn is_expired(&self) -> bool {
         self.expires_at.is_some_and(|end| end <= unix_now())

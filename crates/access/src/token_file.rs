@@ -26,9 +26,9 @@ struct TokenFileContents {
 #[derive(Clone, Debug, Default)]
 pub struct NewToken {
     pub name: String,
-    /// Patterns that the caller sees; everything if there are none.
+    /// The patterns that the caller sees; an empty list covers everything.
     pub sees: Vec<String>,
-    /// Without it, the token is valid until it is revoked.
+    /// `None` for a token that is valid until it is revoked.
     pub lifetime: Option<Duration>,
 }
 
@@ -39,7 +39,7 @@ pub struct TokenFile {
 }
 
 impl TokenFile {
-    /// Returns the file in a state folder.
+    /// Returns the token file of a state folder.
     #[must_use]
     pub fn in_state_folder(folder: &Path) -> Self {
         Self { path: folder.join("tokens.json") }
@@ -49,7 +49,7 @@ impl TokenFile {
         &self.path
     }
 
-    /// Reads all tokens by name; none if there is no file.
+    /// Reads all tokens by name. A missing file has no tokens.
     pub fn read(&self) -> Result<BTreeMap<String, NamedToken>, KeyError> {
         match fs::read_to_string(&self.path) {
             Ok(text) => self.parse(&text),
@@ -58,9 +58,9 @@ impl TokenFile {
         }
     }
 
-    /// Adds a token and returns its text, which is stored nowhere.
+    /// Adds a token and returns its text, which is not stored.
     ///
-    /// This blocks for up to ten seconds if another process changes the file.
+    /// Blocks for up to ten seconds while another process changes the file.
     pub fn add(&self, new: &NewToken) -> Result<(NamedToken, String), KeyError> {
         let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
         let length = 1..=MAX_NAME_LENGTH;
@@ -82,7 +82,7 @@ impl TokenFile {
 
     /// Removes a token.
     ///
-    /// This blocks for up to ten seconds if another process changes the file.
+    /// Blocks for up to ten seconds while another process changes the file.
     pub fn revoke(&self, name: &str) -> Result<(), KeyError> {
         self.change(|table| match table.remove(name) {
             Some(_) => Ok(()),
@@ -149,7 +149,7 @@ mod tests {
             use std::os::unix::fs::PermissionsExt as _;
             let mode = |path: &Path| std::fs::metadata(path).unwrap().permissions().mode() & 0o777;
             assert_eq!(mode(file.path()), 0o600);
-            // Nobody else is to see either that there are any.
+            // Other users must not even see whether there are tokens.
             assert_eq!(mode(file.path().parent().unwrap()), 0o700);
         }
     }

@@ -1,4 +1,4 @@
-//! Callers with a named token; changes of the file of tokens apply at once.
+//! Authentication with named tokens. Changes of the token file apply without a restart.
 
 use std::collections::HashMap;
 use std::fs;
@@ -20,7 +20,7 @@ const RECHECK_INTERVAL: Duration = Duration::from_millis(200);
 /// Prefix of the identities of callers with a named token.
 pub(crate) const TOKEN_IDENTITY: &str = "token:";
 
-/// Accepts the named tokens of a file as it currently is.
+/// Accepts the named tokens of a file, including later changes of the file.
 pub struct TokenAuthenticator {
     file: TokenFile,
     cache: Mutex<TokenCache>,
@@ -41,18 +41,18 @@ struct TokenFileStamp {
     number: u64,
 }
 
-/// Tokens by digest. The time of a look-up may depend on a common prefix with a known digest, but the
-/// digest of a guess cannot be chosen.
+/// Tokens by digest. The time of a look-up may depend on the prefix shared with a known digest, but
+/// an attacker cannot choose the digest of a guess.
 #[derive(Default)]
 struct TokenIndex {
     by_digest: HashMap<String, (Access, NamedToken)>,
 }
 
 impl TokenAuthenticator {
-    /// Opens the file.
+    /// Opens the token file.
     ///
     /// # Errors
-    /// When there is a file that cannot be read.
+    /// When the file exists and cannot be read.
     pub fn open(file: TokenFile) -> Result<Self, KeyError> {
         let known = Arc::new(TokenIndex::from_table(file.read()?));
         let stamp = read_stamp(&file);
@@ -76,7 +76,7 @@ impl TokenAuthenticator {
     fn current_index(&self) -> Arc<TokenIndex> {
         let mut read = self.cache.lock();
         if read.checked_at.is_none_or(|looked| looked.elapsed() >= RECHECK_INTERVAL) {
-            // The metadata takes microseconds; the file is read only if it has changed.
+            // Reading the metadata takes microseconds; the file is read only if it has changed.
             let found = read_stamp(&self.file);
             if found.is_none() || found != read.stamp {
                 // A file that cannot be read admits no caller.
@@ -97,7 +97,7 @@ impl TokenIndex {
     fn from_table(table: TokenTable) -> Self {
         let by_digest = table.into_iter().map(|(name, token)| {
             let digest = token.digest().to_owned();
-            // A later token of the same name is another identity, and so is one whose view changes.
+            // A new token of the same name, or another view, gives another identity.
             let sees = hex_digest(token.sees.iter().map(String::as_bytes));
             let access = Access {
                 identity: format!("{TOKEN_IDENTITY}{name}:{sees}:{digest}").into(),
@@ -148,7 +148,7 @@ fn read_stamp(file: &TokenFile) -> Option<TokenFileStamp> {
     Some(TokenFileStamp { changed, length: found.len(), number: file_number(&found) })
 }
 
-/// Returns the inode: a file that replaced another one has another.
+/// Returns the inode number, which differs after the file was replaced.
 #[cfg(unix)]
 fn file_number(file: &fs::Metadata) -> u64 {
     use std::os::unix::fs::MetadataExt as _;

@@ -1,4 +1,4 @@
-//! The views of callers with a token of an issuer, chosen by the claims of the token.
+//! Views of callers with a JWT, selected by its claims.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,8 @@ impl Views {
         Self(by)
     }
 
-    /// Returns everything that the subject, the client or a scope is given; `None` if that is nothing.
+    /// Returns the union of the views of the subject, the client and the scopes, or else the view
+    /// of all others. Returns `None` if the caller sees nothing.
     pub(crate) fn view_for(&self, claims: &Claims) -> Option<View> {
         let names = |of: &ViewKey| match of {
             ViewKey::Subject(subject) => Some(subject) == claims.subject.as_ref(),
@@ -69,7 +70,7 @@ mod tests {
             ("bob", None, "read", Some("*/get_*")),
             ("bob", None, "tools", Some("time")),
             ("ci", None, "tools", Some("time")),
-            // A client that is called like a person is not that person.
+            // A client with the name of a user is not that user.
             ("", Some("ada".to_owned()), "tools", Some("time")),
             ("eve", None, "tools", None),
         ] {

@@ -1,11 +1,11 @@
-//! What a kept conversation holds results of: what it read taints it, wherever it was read.
+//! The servers whose results a stored conversation contains, to restore its taint.
 
 use switchboard_core::OutcomeKind;
 
 use crate::turn::{TurnCall, TurnCallKind, TurnEntry, TurnInput};
 
-/// The servers and targets that answered calls of the conversation, one for each answer. What was
-/// undone counts: it was read.
+/// Returns the server and target of each answered call. Undone turns count too, since the model has
+/// read their results.
 pub(crate) fn answer_sources(entries: &[TurnEntry]) -> Vec<(&str, &str)> {
     let mut results = Vec::new();
     let mut asked: &[TurnCall] = &[];
@@ -36,7 +36,7 @@ fn call_target(asked: &TurnCall) -> Option<(&str, &str)> {
     }
 }
 
-/// Whether words of the server may have reached the conversation.
+/// Returns whether text of the server may have reached the conversation.
 const fn has_answered(outcome: OutcomeKind) -> bool {
     match outcome {
         OutcomeKind::Ok

@@ -1,4 +1,4 @@
-//! How a call ended, in words for the model.
+//! Reports the outcome of a call to the model.
 
 use switchboard_core::{Outcome, OutcomeKind, Reply};
 use switchboard_prompting::{Image, ModelContent, Vision, for_model, strip_smuggled};
@@ -8,27 +8,27 @@ use switchboard_text::truncate_middle;
 use crate::own_tools::lines;
 use crate::turn::{CallEnd, CallKind, Consent};
 
-/// Reasons of `not_sent` that are the model's own fault.
+/// Reasons of `not_sent` that are mistakes of the model.
 const MISTAKES: [&str; 4] = ["unknown_server", "not_listed", "bad_arguments", "not_an_object"];
 
-/// What is known of a call that has ended.
+/// The facts about a call that has ended.
 pub(crate) struct CallFacts<'a> {
     pub(crate) outcome: &'a Outcome,
     pub(crate) wanted: CallKind,
     pub(crate) verdict: Option<VerdictWord>,
     pub(crate) call: Option<String>,
     pub(crate) milliseconds: u64,
-    /// The arguments that a person put in place of the model's.
+    /// The arguments with which a person replaced the model's.
     pub(crate) edited: Option<String>,
 }
 
-/// What a model is told, and the whole text where that is too long for it.
+/// The report to the model, with the full text if it was truncated.
 pub(crate) struct ModelReport {
     pub(crate) ended: CallEnd,
     pub(crate) whole: Option<String>,
 }
 
-/// What the model is told of a call, with at most `limit` bytes of a result.
+/// Reports a call to the model, with at most `limit` bytes of its result.
 pub(crate) fn report_call(known: &CallFacts<'_>, limit: usize, handle: &str) -> ModelReport {
     let outcome = known.outcome;
     let (mut text, images) = outcome_text(outcome, known.wanted);
@@ -52,7 +52,7 @@ pub(crate) fn report_call(known: &CallFacts<'_>, limit: usize, handle: &str) -> 
         origin: None,
         images,
         consent: match known.verdict {
-            // Nobody was there to be asked.
+            // A denied call has no approval, even if the verdict was ask.
             _ if outcome.kind == OutcomeKind::Denied => Consent::NotNeeded,
             Some(VerdictWord::Allow) => Consent::Rule,
             Some(VerdictWord::Ask) => Consent::Person,
@@ -68,7 +68,7 @@ pub(crate) fn report_call(known: &CallFacts<'_>, limit: usize, handle: &str) -> 
 
 fn outcome_text(outcome: &Outcome, wanted: CallKind) -> (String, Vec<Image>) {
     let message = outcome.message.as_deref().unwrap_or("no reason was given");
-    // What a person could type or switch on is no help to a model.
+    // Hints that name commands or settings help a person, not a model.
     let hint = outcome.hint.as_deref().filter(|_| outcome.kind != OutcomeKind::Denied);
     let hint = hint.filter(|hint| !hint.contains("`switchboard "));
     let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
@@ -79,7 +79,7 @@ fn outcome_text(outcome: &Outcome, wanted: CallKind) -> (String, Vec<Image>) {
              another way."
         ),
         OutcomeKind::Ok | OutcomeKind::ToolError => return result(outcome, wanted),
-        // What breaks its own promise is for a person to look at: the record has it.
+        // Invalid output is withheld from the model; a person finds it in the record.
         OutcomeKind::InvalidOutput => format!(
             "The call ran, but its result is not given to you: {message}.{hint} The user can see \
              it in the record. Do not call it again for that alone."
@@ -101,12 +101,12 @@ fn outcome_text(outcome: &Outcome, wanted: CallKind) -> (String, Vec<Image>) {
             )
         }
     };
-    // An error's words are the server's as much as a result's are; a person's stay as they are.
+    // Error messages come from the server too, so they are sanitized; a person's words are not.
     let text = if outcome.kind == OutcomeKind::Rejected { text } else { without_hidden(text) };
     (text, Vec::new())
 }
 
-/// The text without hidden characters, and with a note where there were some.
+/// Removes hidden characters, and adds a note if there were any.
 fn without_hidden(mut text: String) -> String {
     let removed = strip_smuggled(&mut text);
     with_hidden_note(text, removed)
@@ -127,7 +127,7 @@ fn result(outcome: &Outcome, wanted: CallKind) -> (String, Vec<Image>) {
         CallKind::Resource => Reply::from_resource_json(&text),
     };
     let ModelContent { text, images, hidden_removed } = match reply {
-        // Pictures are kept for a model that can look at them, be it a later one.
+        // Keep the images even for a text-only model: a later model may accept them.
         Ok(reply) => for_model(&reply, Vision::Yes),
         Err(problem) => ModelContent {
             text: format!("The result cannot be read: {problem}."),

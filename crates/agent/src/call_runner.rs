@@ -1,4 +1,4 @@
-//! Runs one thing that a model asked for.
+//! Runs one call of a model's answer.
 
 use serde::Deserialize;
 use switchboard_core::{Caller, EventKind as Happened, Origin, Outcome, OutcomeKind, ProposedCall};
@@ -18,22 +18,22 @@ use crate::own_tools;
 use crate::tool_offer::ToolOffer;
 use crate::turn::{CallEnd, CallKind, TurnCall, TurnCallKind, texts};
 
-/// Since when a call may have been under way.
+/// Whether a call may have been started before.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallStart {
     Now,
-    /// A process that died may have begun it.
+    /// Possibly started by a process that died.
     AnotherProcess,
 }
 
-/// What is known of a call that another process may have begun.
+/// The result of looking up a call that another process may have started.
 enum PriorAttempt {
     NotBegun,
     Begun(Box<FullCall>),
     CannotTell(String),
 }
 
-/// What is needed to run one thing.
+/// The context for running one call.
 pub(crate) struct CallRunner {
     pub(crate) parts: ConversationParts,
     pub(crate) session: SessionId,
@@ -42,11 +42,11 @@ pub(crate) struct CallRunner {
     pub(crate) notices: ServerNotices,
     pub(crate) stop: CancellationToken,
     pub(crate) since: CallStart,
-    /// Whether the person has given the calls of this answer up.
+    /// Whether the user has cancelled the calls of this answer.
     pub(crate) given_up: bool,
     pub(crate) number: u64,
     pub(crate) slot: usize,
-    /// The server and what is called there, where it is a call.
+    /// The server and target, unless it is one of the conversation's own tools.
     pub(crate) from: Option<(String, String)>,
 }
 
@@ -87,7 +87,7 @@ impl CallRunner {
                     }
                     PriorAttempt::NotBegun => self.call(proposed, *wanted).await,
                 };
-                // What the server said before it answered belongs to the answer.
+                // Messages that the server sent before its answer are reported with it.
                 self.parts.host.caught_up(server).await;
                 self.with_origin(server, target, ended)
             }
@@ -102,7 +102,7 @@ impl CallRunner {
         }
     }
 
-    /// A part of a long result is as much the server's words as its beginning was.
+    /// Labels a part of a long result with its origin, like the beginning of the result.
     async fn label_result_part(&self, handle: &str, ended: CallEnd) -> CallEnd {
         let kept = self.parts.sessions.text(&self.session, &origin_handle(handle)).await;
         let from = kept.ok().flatten();
@@ -112,13 +112,13 @@ impl CallRunner {
         }
     }
 
-    /// The name of this call in the record, by which it is found again after a crash.
+    /// Returns the reference of this call in the record, by which it is found after a crash.
     fn reference(&self) -> String {
         format!("{}/{}/{}", self.session, self.number, self.slot)
     }
 
-    /// What a process that died did about this call. Where the record cannot tell, it is not run
-    /// again: it may have run.
+    /// Looks up whether a process that died started this call. If the record cannot tell, the call
+    /// is not run again, since it may have run.
     async fn prior_attempt(&self) -> PriorAttempt {
         if self.since == CallStart::Now {
             return PriorAttempt::NotBegun;
@@ -131,7 +131,7 @@ impl CallRunner {
             }
         };
         match found {
-            // What provably never left is decided about and run like any other.
+            // A call that provably was not sent is decided and run like a new one.
             Some(full) if never_left(&full) => PriorAttempt::NotBegun,
             Some(full) => PriorAttempt::Begun(Box::new(full)),
             None if self.is_older_than_record().await => {
@@ -141,7 +141,7 @@ impl CallRunner {
         }
     }
 
-    /// Whether calls of this conversation may have been in a record that is gone.
+    /// Returns whether calls of this conversation may have been in a record that is lost.
     async fn is_older_than_record(&self) -> bool {
         let ConversationParts { host, sessions, .. } = &self.parts;
         let session = sessions.find(self.session.as_str()).await;
@@ -151,7 +151,7 @@ impl CallRunner {
         }
     }
 
-    /// Waits for a call that its server goes on with since another process made it.
+    /// Waits for a call that another process started and its server continues as a task.
     async fn resume_task(&self, full: &FullCall, wanted: CallKind) -> CallEnd {
         let host = &self.parts.host;
         let id = full.summary.id;
@@ -178,7 +178,7 @@ impl CallRunner {
         }
     }
 
-    /// Does something with reports of progress passed on.
+    /// Runs `work` and forwards its progress reports as events.
     async fn with_progress<T>(&self, work: impl AsyncFnOnce(mpsc::Sender<Json>) -> T) -> T {
         let (progress, mut reports) = mpsc::channel(64);
         let listening = async {
@@ -186,7 +186,7 @@ impl CallRunner {
                 self.emit_progress(&report).await;
             }
         };
-        // The listening ends with the work, which drops the sender.
+        // The receiver ends when `work` drops the sender.
         let (done, ()) = tokio::join!(work(progress), listening);
         done
     }
@@ -233,7 +233,7 @@ impl CallRunner {
         self.report_end(&known).await
     }
 
-    /// What a process that died found out about the call; without an outcome it may have run.
+    /// Reports a call of a process that died. Without a recorded outcome, the call may have run.
     async fn end_from_full(&self, full: &FullCall, wanted: CallKind) -> CallEnd {
         let summary = &full.summary;
         let result = self.parts.host.ledger().load_result(full).await.ok().flatten();
@@ -279,7 +279,8 @@ impl CallRunner {
         ended
     }
 
-    /// Keeps a long text, and whose it is: first that, so that nobody reads it without.
+    /// Stores a long text and its origin. The origin comes first, so that the text is never read
+    /// without it.
     async fn store_text(&self, handle: &str, whole: &str) -> Result<(), SessionError> {
         let sessions = &self.parts.sessions;
         let session = &self.session;
@@ -290,7 +291,7 @@ impl CallRunner {
         sessions.keep_text(session, handle, whole).await
     }
 
-    /// Adds what the server said meanwhile, and whose words all of it is.
+    /// Adds the messages that the server sent meanwhile, and labels the text with its origin.
     fn with_origin(&self, server: &str, target: &str, mut ended: CallEnd) -> CallEnd {
         if let Some(said) = self.notices.take(server) {
             ended.text.push_str("\n\n");
@@ -299,9 +300,9 @@ impl CallRunner {
         self.with_label(server, target, ended)
     }
 
-    /// Says whose words it is: plainly where they give orders.
+    /// Labels a text with its origin, with a warning if it contains instructions.
     fn with_label(&self, server: &str, target: &str, mut ended: CallEnd) -> CallEnd {
-        // An address may be written to look like the end of the label.
+        // A target may be crafted to look like the end of the label.
         let origin = escape_line(&format!("{server}/{target}")).replace('`', "'");
         let ours = matches!(ended.outcome, OutcomeKind::Rejected | OutcomeKind::Denied);
         if !ours && let Some(found) = provenance(&origin, &ended.text) {
@@ -330,23 +331,23 @@ impl CallRunner {
     }
 }
 
-/// Under which name it is kept whose words a text is.
+/// Returns the handle under which the origin of a text is stored.
 fn origin_handle(handle: &str) -> String {
     format!("{handle}.from")
 }
 
-/// Whether the server of a call goes on with it as a task.
+/// Returns whether the server continues the call as a task.
 fn is_running_task(full: &FullCall) -> bool {
     full.summary.outcome.is_none() && full.summary.task.is_some()
 }
 
-/// Whether the process that made the call died before anything was sent.
+/// Returns whether the process that made the call died before anything was sent.
 fn never_left(full: &FullCall) -> bool {
     full.summary.outcome == Some(OutcomeKind::NotSent)
         && full.summary.reason.as_deref() == Some("host_crash")
 }
 
-/// Whether what the model is told are words of the server.
+/// Returns whether the report to the model contains text of the server.
 const fn has_server_text(outcome: OutcomeKind) -> bool {
     match outcome {
         OutcomeKind::Ok | OutcomeKind::ToolError | OutcomeKind::Refused | OutcomeKind::Failed => {

@@ -1,4 +1,4 @@
-//! Words that stand for the beginning of a conversation, when it no longer fits.
+//! Summarizes the beginning of a conversation that no longer fits into the context window.
 
 use std::time::Duration;
 
@@ -11,11 +11,11 @@ use crate::conversation::ConversationParts;
 use crate::request::transcript;
 use crate::system::SUMMARISE;
 
-/// The model may take so long for a summary.
+/// How long the model may take for a summary.
 const SUMMARY_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// Keeps the whole text under `handle`, and finds words that stand for it: the model's, or the
-/// first words of each message if the model cannot be asked. Also tells whether it was kept.
+/// Stores the full text under `handle` and summarizes it: with the model or, if that fails, by the
+/// beginning of each message. Returns the handle only if the text was stored.
 pub(crate) async fn summary(
     parts: &ConversationParts,
     session: &SessionId,
@@ -23,14 +23,15 @@ pub(crate) async fn summary(
     messages: &[ChatMessage],
 ) -> (String, Option<String>) {
     let whole = transcript(messages);
-    // Nothing is lost without it: the steps themselves are kept. Only the model cannot read it again.
+    // A failure loses nothing, since the steps are stored; the model just cannot read the text
+    // again.
     let kept = parts.sessions.keep_text(session, handle, &whole).await.is_ok();
     let summary = summarise_with_model(parts, &whole).await.unwrap_or_else(|| beginnings(messages));
     (summary, kept.then(|| handle.to_owned()))
 }
 
 async fn summarise_with_model(parts: &ConversationParts, whole: &str) -> Option<String> {
-    // Four bytes make about a token, and half of the window is left for what is written.
+    // A token is about four bytes, and half of the window is reserved for the summary.
     let room = parts.model.info().window * 2;
     let text =
         truncate_middle(whole, room).map_or_else(|| whole.to_owned(), |cut| cut.with_notice(None));
@@ -46,7 +47,7 @@ async fn summarise_with_model(parts: &ConversationParts, whole: &str) -> Option<
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())
 }
 
-/// The first words of each message, the newest first in line where there is not room for all.
+/// Returns the beginning of each message. If there is not room for all, the newest are kept.
 fn beginnings(messages: &[ChatMessage]) -> String {
     const MAX_LINE_CHARS: usize = 200;
     const MAX_SUMMARY_CHARS: usize = 6_000;

@@ -1,4 +1,4 @@
-//! The handle on a conversation: begin or resume it, speak, give up, go on.
+//! The handle of a conversation: open, resume, send messages, cancel.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,40 +19,40 @@ use crate::turn::{
     CallEnd, LimitDecision, TurnEntry, TurnInput, TurnLimits, TurnState, replay, step, texts,
 };
 
-/// What a conversation is held with.
+/// The components that a conversation uses.
 #[derive(Clone)]
 pub struct ConversationParts {
     pub host: Host,
     pub model: Arc<dyn Model>,
     pub sessions: SessionStore,
     pub settings: ChatSettings,
-    /// The face that it is held through.
+    /// The face that the user talks through.
     pub face: Face,
 }
 
-/// Whether a conversation begins or goes on.
+/// How a conversation is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConversationStart {
     New {
-        /// What its owner calls it.
+        /// The name chosen by the user.
         name: Option<String>,
-        /// The folder it is about.
+        /// The folder that the conversation is about.
         folder: PathBuf,
     },
-    /// It goes on where it was left.
+    /// Continues a stored conversation.
     Resume(SessionId),
 }
 
-/// Why a conversation cannot be opened.
+/// The reason why a conversation cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// It cannot be kept or found.
+    /// The conversation cannot be stored or found.
     #[error(transparent)]
     Sessions(#[from] SessionError),
-    /// What was kept cannot be read.
+    /// A stored step cannot be read.
     #[error(transparent)]
     Unreadable(#[from] UnreadableStep),
-    /// Nobody knows what it read.
+    /// The record cannot be read, so the taint of the conversation is unknown.
     #[error(transparent)]
     Record(#[from] LedgerError),
 }
@@ -65,7 +65,7 @@ pub struct Conversation {
     task: JoinHandle<()>,
 }
 
-/// What the task is told.
+/// A command to the driver task.
 pub(crate) enum DriverCommand {
     Say(String, Vec<Image>),
     Decide(LimitDecision),
@@ -76,11 +76,12 @@ pub(crate) enum DriverCommand {
 }
 
 impl Conversation {
-    /// Opens a conversation. One that goes on does so at once, where it was left: a call that may
-    /// have run already is not run again.
+    /// Opens a conversation. A resumed one continues immediately where it stopped; a call that may
+    /// already have run is not run again.
     ///
     /// # Errors
-    /// When it cannot be kept, or what was kept cannot be read.
+    /// Returns an error if the conversation cannot be stored, or if its stored steps cannot be
+    /// read.
     pub async fn open(
         parts: ConversationParts,
         opening: ConversationStart,
@@ -93,7 +94,7 @@ impl Conversation {
                 (session, Vec::new(), held)
             }
             ConversationStart::Resume(session) => {
-                // Before anything is read: nobody may add to it from here on.
+                // Lock first, so that no other process adds steps after they were read.
                 let held = parts.sessions.lock_session(&session)?;
                 let steps = parts.sessions.steps(&session).await?;
                 parts.sessions.set_model(&session, &model).await?;
@@ -105,7 +106,7 @@ impl Conversation {
                 (session, kept, held)
             }
         };
-        // More than anybody types while a question is on the screen.
+        // More than a user can type while a question is open.
         let (commands, received) = mpsc::channel(256);
         let (events, watched) = mpsc::channel(256);
         let driver = Driver::new(parts, session.clone(), kept, events, held);
@@ -113,47 +114,48 @@ impl Conversation {
         Ok((Self { session, commands, task }, watched))
     }
 
-    /// Under which name it is kept.
+    /// Returns the id under which the conversation is stored.
     #[must_use]
     pub const fn session(&self) -> &SessionId {
         &self.session
     }
 
-    /// Says something. While something runs, it waits for the next question to the model.
+    /// Sends a user message. While a step is running, the message is queued for the next request to
+    /// the model.
     pub async fn say(&self, text: impl Into<String>, images: Vec<Image>) {
         self.send(DriverCommand::Say(text.into(), images)).await;
     }
 
-    /// Answers the question whether to go on.
+    /// Answers the question whether to continue after a limit.
     pub async fn decide(&self, decision: LimitDecision) {
         self.send(DriverCommand::Decide(decision)).await;
     }
 
-    /// Gives up what runs.
+    /// Cancels the running step.
     pub async fn cancel(&self) {
         self.send(DriverCommand::Cancel).await;
     }
 
-    /// Asks the model once more after it failed.
+    /// Retries the request to the model after it failed.
     pub async fn retry(&self) {
         self.send(DriverCommand::Retry).await;
     }
 
-    /// Takes the last turn back: what the person said and all that came of it for the model. Calls
-    /// that ran have run; the record keeps them, and so does the conversation. Gives whether there
-    /// was a turn that could be taken back.
+    /// Undoes the last turn: the model no longer sees the user's message or anything that followed.
+    /// Calls that ran are not reverted and stay in the record. Returns whether there was a turn to
+    /// undo.
     pub async fn undo(&self) -> bool {
         let (told, answer) = oneshot::channel();
         self.send(DriverCommand::Undo(told)).await;
         answer.await.unwrap_or(false)
     }
 
-    /// Goes on with another model.
+    /// Switches to another model.
     pub async fn use_model(&self, model: Arc<dyn Model>) {
         self.send(DriverCommand::Use(model)).await;
     }
 
-    /// Ends the task; calls that run are given up and recorded.
+    /// Ends the task; running calls are cancelled and recorded.
     pub async fn close(self) {
         let Self { commands, task, .. } = self;
         drop(commands);
@@ -167,10 +169,10 @@ impl Conversation {
     }
 }
 
-/// The state of a kept conversation.
+/// Loads the state of a stored conversation.
 ///
 /// # Errors
-/// When it cannot be found or read.
+/// Returns an error if the conversation cannot be found or read.
 pub async fn load_state(
     sessions: &SessionStore,
     session: &SessionId,
@@ -178,10 +180,10 @@ pub async fn load_state(
     Ok(replay(load_inputs(sessions, session).await?))
 }
 
-/// The inputs of a kept conversation.
+/// Loads the inputs of a stored conversation.
 ///
 /// # Errors
-/// When it cannot be found or read.
+/// Returns an error if the conversation cannot be found or read.
 pub async fn load_inputs(
     sessions: &SessionStore,
     session: &SessionId,
@@ -189,13 +191,13 @@ pub async fn load_inputs(
     Ok(decode(&sessions.steps(session).await?)?)
 }
 
-/// Begins a new conversation with the first steps of another one.
+/// Creates a conversation from the first steps of another one.
 ///
-/// What was under way at that step is not done a second time: the model is told that it was begun
-/// in the other conversation.
+/// Calls that were running at that step are not run again: the model gets the information that they
+/// were started in the other conversation.
 ///
 /// # Errors
-/// When there is no such step, or it cannot be kept.
+/// Returns an error if there is no such step, or if the copy cannot be stored.
 pub async fn fork(
     sessions: &SessionStore,
     session: &SessionId,
@@ -214,7 +216,7 @@ pub async fn fork(
     Ok(fork)
 }
 
-/// The limits for a model under the settings.
+/// Returns the limits for a model under the settings.
 pub(crate) fn limits(settings: &ChatSettings, model: &dyn Model) -> TurnLimits {
     TurnLimits::from_settings(settings, model.info().window)
 }

@@ -1,4 +1,4 @@
-//! Drives a conversation: keeps each input, steps, and brings about what is to be done.
+//! Drives a conversation: stores each input, steps the state machine and performs its effects.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -23,13 +23,13 @@ use crate::turn::{
 };
 use crate::{journal, stream};
 
-/// Something under way; its end is an input, unless it was given up.
+/// A running effect. Its result is an input, unless it was cancelled.
 type Work = Pin<Box<dyn Future<Output = Option<FinishedWork>> + Send>>;
 
-/// The end of something that was under way.
+/// The result of a running effect.
 struct FinishedWork {
     input: TurnInput,
-    /// The question that it answers; an answer to an older one does not count.
+    /// The number of the request that it answers; answers to older requests are ignored.
     question: Option<u64>,
 }
 
@@ -45,19 +45,19 @@ pub(crate) struct Driver {
     notices: ServerNotices,
     under_way: FuturesUnordered<Work>,
     stop: CancellationToken,
-    /// What the model is asked, or was asked last.
+    /// The current or last request to the model.
     question: ModelQuestion,
-    /// How many questions there were: to the model, or for a summary.
+    /// Number of requests to the model, including those for summaries.
     questions: u64,
-    /// How much the person has said since the start.
+    /// Number of user messages since the start.
     said: u64,
-    /// Nobody else goes on with the conversation meanwhile.
+    /// Prevents other processes from continuing the conversation.
     _held: SessionLock,
-    /// Whether what is brought about next may have been begun by a process that died.
+    /// Whether the next effects may have been started by a process that died.
     since: CallStart,
 }
 
-/// The conversation cannot be kept, so it cannot go on.
+/// An input could not be stored, so the conversation cannot continue.
 struct PersistError;
 
 impl Driver {
@@ -154,7 +154,7 @@ impl Driver {
                     | Phase::Asking(_)
                     | Phase::Compacting { .. } => String::new(),
                 };
-                // An answer that is ready at this moment comes too late.
+                // Invalidates an answer that completes at the same time.
                 self.questions += 1;
                 self.record_input(TurnInput::Cancelled(Interruption { heard })).await
             }
@@ -195,7 +195,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Takes the last turn back; tells whether there was one that could be.
+    /// Undoes the last turn; returns whether there was one.
     async fn undo(&mut self) -> Result<bool, PersistError> {
         let before = before_last_turn(&self.entries).filter(|_| self.state.is_idle());
         let Some(to) = before else { return Ok(false) };
@@ -204,7 +204,7 @@ impl Driver {
         Ok(true)
     }
 
-    /// Keeps an input, steps, and brings about what follows from it.
+    /// Stores an input, steps the state machine and performs the effects.
     async fn record_input(&mut self, input: TurnInput) -> Result<(), PersistError> {
         let number = self.state.number + 1;
         let (kind, body) = journal::encode(&input);
@@ -223,7 +223,7 @@ impl Driver {
         Ok(())
     }
 
-    /// Tells the face what happened, where the work itself has not told already.
+    /// Emits the event of an input, unless the work has already emitted it.
     async fn announce(&mut self, input: &TurnInput, number: u64) {
         match input {
             TurnInput::Answered(answer) => {
@@ -301,7 +301,7 @@ impl Driver {
         }));
     }
 
-    /// One step holds one lease: what was advertised is what runs.
+    /// Creates the offer of one step, with one lease: the advertised tools are the ones that run.
     fn new_offer(&mut self) -> Arc<ToolOffer> {
         let lease = self.parts.host.lease();
         let about = self.parts.model.info();
@@ -368,7 +368,7 @@ impl Driver {
         self.emit(Event::TurnEnded { end, usage, step, said }).await;
     }
 
-    /// Calls that still run are given up, and waited for so that the record has their end.
+    /// Cancels running calls and waits for them, so that their end is recorded.
     async fn finish(mut self) {
         self.stop.cancel();
         while self.under_way.next().await.is_some() {}

@@ -1,4 +1,4 @@
-//! What a face is told of a conversation, as it happens.
+//! Events of a conversation, for faces.
 
 use std::time::Duration;
 

@@ -1,4 +1,4 @@
-//! A kept conversation as a document.
+//! Exports a stored conversation as a document.
 
 use serde_json::{Value, json};
 use switchboard_store::SessionSummary;
@@ -6,7 +6,7 @@ use switchboard_store::SessionSummary;
 use crate::turn::texts::fence;
 use crate::turn::{TurnCall, TurnCallKind, TurnEntry, TurnInput, without_undone};
 
-/// The conversation as Markdown, for people.
+/// Exports a conversation as Markdown, for people.
 #[must_use]
 pub fn as_markdown(session: &SessionSummary, entries: Vec<TurnEntry>) -> String {
     let title = session.name.as_deref().or(session.opening.as_deref());
@@ -63,7 +63,7 @@ pub fn as_markdown(session: &SessionSummary, entries: Vec<TurnEntry>) -> String 
     out
 }
 
-/// The conversation as JSON, with every step as it was kept.
+/// Exports a conversation as JSON, with every step as it was stored.
 #[must_use]
 pub fn as_json(session: &SessionSummary, entries: &[TurnEntry]) -> Value {
     let steps: Vec<Value> = entries
@@ -82,14 +82,14 @@ pub fn as_json(session: &SessionSummary, entries: &[TurnEntry]) -> Value {
     })
 }
 
-/// What was asked for and has no end yet.
+/// Calls that have not ended.
 #[derive(Default)]
 struct OpenCalls {
     asked: Vec<Option<TurnCall>>,
 }
 
 impl OpenCalls {
-    /// Everything that never got an end of its own: mistakes, and what was left out.
+    /// Formats the calls that never ended: mistakes and calls that were left out.
     fn take(&mut self) -> String {
         let left = std::mem::take(&mut self.asked).into_iter().flatten();
         left.map(|asked| {

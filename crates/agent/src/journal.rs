@@ -1,4 +1,4 @@
-//! Inputs to kept steps and back.
+//! Encodes inputs as stored steps, and decodes them.
 
 use bytes::Bytes;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use switchboard_store::SessionStep;
 
 use crate::turn::{TurnEntry, TurnInput};
 
-/// A kept step that cannot be read.
+/// A stored step that cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("step {number} of the conversation cannot be read: {cause}")]
 pub struct UnreadableStep {
@@ -14,7 +14,7 @@ pub struct UnreadableStep {
     cause: serde_json::Error,
 }
 
-/// An input as it is kept: its kind in one word, and everything as JSON.
+/// Encodes an input: its kind in one word, and the whole input as JSON.
 pub(crate) fn encode(input: &TurnInput) -> (String, Bytes) {
     // An input has only text keys and finite numbers, so this cannot fail.
     let value = serde_json::to_value(input).unwrap_or(Value::Null);
@@ -22,7 +22,7 @@ pub(crate) fn encode(input: &TurnInput) -> (String, Bytes) {
     (kind, Bytes::from(value.to_string()))
 }
 
-/// The inputs that were kept.
+/// Decodes stored steps.
 pub(crate) fn decode(steps: &[SessionStep]) -> Result<Vec<TurnEntry>, UnreadableStep> {
     let entry = |step: &SessionStep| {
         let input = serde_json::from_slice(&step.body)

@@ -1,8 +1,9 @@
-//! The conversation: a model uses the tools, and a person stays in charge.
+//! Conversations in which a model uses tools and a person stays in control.
 //!
-//! The module `turn` is the machine: pure, and tested without a model. [`Conversation`] drives it: it
-//! shows the model the catalog, parses the answer ([`switchboard_prompting`]), has every call run
-//! along the host's line, and keeps each step before anything follows from it. A process that dies loses nothing, and no call runs twice.
+//! The module `turn` is a pure state machine, tested without a model. [`Conversation`] drives it:
+//! it shows the catalog to the model, parses the answer ([`switchboard_prompting`]), runs every
+//! call through the host's pipeline, and stores each step before it has any effect. A crash loses
+//! nothing, and no call runs twice.
 
 mod answer_sources;
 mod call_report;

@@ -1,4 +1,4 @@
-//! What servers say unasked: shown at once, and passed on with the next result of the server.
+//! Log messages of servers: shown immediately, and added to the server's next result.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -13,14 +13,14 @@ use tokio::sync::{broadcast, mpsc};
 
 use crate::event::Event;
 
-/// At most so many messages of a server are passed on with one result.
+/// Maximum number of messages of a server added to one result.
 const MAX_MESSAGES: usize = 20;
-/// The longest message that is passed on, in characters.
+/// Maximum length of a message added to a result, in characters.
 const MAX_MESSAGE_CHARS: usize = 300;
-/// So many messages are shown in a second; of the others only the number.
+/// Maximum number of messages shown per second; the others are only counted.
 const MAX_PER_SECOND: usize = 20;
 
-/// What servers have said since it was last passed on.
+/// The messages of servers that have not been added to a result yet.
 #[derive(Clone, Debug)]
 pub(crate) struct ServerNotices(Arc<Mutex<NoticeBuffer>>);
 
@@ -37,7 +37,7 @@ struct ServerMessages {
 }
 
 impl ServerNotices {
-    /// Listens from here on, and shows what is said until nobody hears the events any more.
+    /// Starts to collect messages, and shows them until the event channel is closed.
     pub(crate) fn watch(host: &Host, events: mpsc::Sender<Event>) -> Self {
         let mut said = host.events().watch_without_calls();
         let heard = NoticeBuffer {
@@ -69,7 +69,7 @@ impl ServerNotices {
         Self(Arc::new(Mutex::new(heard)))
     }
 
-    /// What a server has said up to this moment, in words for the model; it is passed on only once.
+    /// Takes the messages of a server so far, formatted for the model.
     pub(crate) fn take(&self, server: &str) -> Option<String> {
         let mut heard = self.0.lock();
         heard.catch_up();
@@ -84,7 +84,7 @@ impl ServerNotices {
 }
 
 impl NoticeBuffer {
-    /// Takes in what was told meanwhile.
+    /// Reads the pending events.
     fn catch_up(&mut self) {
         loop {
             match self.events.try_recv() {
@@ -113,7 +113,7 @@ impl ServerMessages {
     }
 }
 
-/// Lets only so many messages through in a second.
+/// Limits the number of messages per second.
 struct NoticeRateLimit {
     since: Instant,
     shown: usize,

@@ -1,4 +1,4 @@
-//! The conversation's own tools: finding and describing tools, and reading long texts in parts.
+//! The conversation's own tools: searching and describing tools, and reading long texts in parts.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
@@ -12,9 +12,9 @@ use switchboard_store::{SessionId, SessionStore};
 use crate::tool_offer::ToolOffer;
 use crate::turn::{CallEnd, Consent, TurnCall};
 
-/// At most so many characters are read at once.
+/// Maximum number of characters per read.
 const MAX_READ_CHARS: usize = 40_000;
-/// A longer line is read as several, so that all of it can be reached.
+/// Maximum length of a line. Longer ones are split, so that every part can be read.
 const MAX_LINE_CHARS: usize = 2_000;
 
 #[derive(Deserialize)]
@@ -42,7 +42,7 @@ struct ReadArguments {
     containing: Option<String>,
 }
 
-/// Runs one of them.
+/// Runs one of the conversation's own tools.
 pub(crate) async fn run(
     asked: &TurnCall,
     offer: &ToolOffer,
@@ -71,7 +71,7 @@ pub(crate) async fn run(
     CallEnd { consent: Consent::NotNeeded, mistake, ..CallEnd::not_run(outcome, text) }
 }
 
-/// The name of the text that is read, if it is one that is.
+/// Returns the handle of the text that the call reads, if it is a `read_result` call.
 pub(crate) fn result_handle(asked: &TurnCall) -> Option<String> {
     let is_reading = !matches!(asked.name.as_str(), FIND_TOOLS | DESCRIBE_TOOL);
     let read = Some(asked).filter(|_| is_reading).map(arguments::<ReadArguments>)?;
@@ -85,7 +85,7 @@ fn arguments<T: DeserializeOwned>(asked: &TurnCall) -> Result<T, String> {
 
 fn matching_tools(find: &FindArguments, offer: &ToolOffer) -> String {
     let limit = find.limit.unwrap_or(8).clamp(1, 50);
-    // Those of other servers are left out afterwards, so more are looked for.
+    // Other servers' tools are filtered out afterwards, so search for more.
     let wide = if find.server.is_some() { limit * 20 } else { limit };
     let hits = offer.lease.catalog().search(&find.query, wide);
     let is_listed = |entry: &&CatalogEntry<'_>| {
@@ -123,7 +123,7 @@ fn tool_description(wanted: &DescribeArguments, offer: &ToolOffer) -> Result<Str
     })
 }
 
-/// The lines of a text as they are read: one that is too long counts as several.
+/// Returns the lines of a text; lines that are too long are split.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| {
         let mut rest = Some(line);

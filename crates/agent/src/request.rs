@@ -1,11 +1,11 @@
-//! The messages of a conversation, put so that a given model can read them.
+//! Builds model requests from the messages of a conversation.
 
 use switchboard_prompting::{CallResult, ChatMessage, ModelRequest, RequestedCall};
 
 use crate::tool_offer::ToolOffer;
 use crate::turn::texts::fence;
 
-/// What the model is asked, with what it is offered.
+/// Builds the request for a model, with the tools offered to it.
 pub(crate) fn request(offer: &ToolOffer, messages: &[ChatMessage]) -> ModelRequest {
     let messages = if offer.native {
         messages.to_vec()
@@ -20,8 +20,8 @@ pub(crate) fn request(offer: &ToolOffer, messages: &[ChatMessage]) -> ModelReque
     }
 }
 
-/// A message for a model that calls in text. Calls that another model made through its vendor's API
-/// become words.
+/// Converts a message for a model that calls tools in its text. Native calls of another model
+/// become text.
 fn as_text_message(message: &ChatMessage) -> ChatMessage {
     match message {
         ChatMessage::Assistant { text, calls, .. } if !calls.is_empty() => {
@@ -47,10 +47,10 @@ fn result_text(result: &CallResult) -> String {
     format!("[{}] Result:\n{}", result.name, fence(&result.text))
 }
 
-/// A conversation as plain text, for a summary or for reading what was cut.
+/// Formats a conversation as plain text, for a summary or for reading the part that was cut.
 pub(crate) fn transcript(messages: &[ChatMessage]) -> String {
     let part = |message: &ChatMessage| match (message, as_text_message(message)) {
-        // What servers sent is not what the person said, however it reads.
+        // Results are labelled as such, so that they cannot pass for the user's words.
         (ChatMessage::Results { .. }, ChatMessage::User { text, .. }) => {
             format!("Results from servers:\n{text}\n")
         }

@@ -1,4 +1,4 @@
-//! Listens to an answer: passes the words on as they come, and finds out what is asked for.
+//! Streams an answer: forwards the text as it arrives, and extracts the calls.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::event::Event;
 use crate::tool_offer::{ToolOffer, is_vendor_safe};
 use crate::turn::{TurnAnswer, TurnCall};
 
-/// What was heard of an answer so far, for when it is interrupted.
+/// The text of an answer so far, in case it is interrupted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PartialAnswer(Arc<Mutex<String>>);
 
@@ -31,7 +31,7 @@ impl PartialAnswer {
     }
 }
 
-/// A question to the model: what is heard of the answer, and the step it will be kept as.
+/// A request to the model: the partial answer, and the step under which it will be stored.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ModelQuestion {
     pub(crate) heard: PartialAnswer,
@@ -39,13 +39,13 @@ pub(crate) struct ModelQuestion {
 }
 
 impl ModelQuestion {
-    /// A name for a call of the answer that no other call of the conversation has.
+    /// Returns an id for a call of the answer that is unique in the conversation.
     fn call_id(&self, place: usize) -> String {
         format!("call_{}_{}", self.step, place + 1)
     }
 }
 
-/// Asks the model and listens to the end.
+/// Sends the request and streams the answer to its end.
 pub(crate) async fn stream(
     model: &dyn Model,
     request: &ModelRequest,
@@ -57,7 +57,7 @@ pub(crate) async fn stream(
     let mut listener = AnswerListener::new(offer, events, question);
     let answering = async {
         let said = model.answer(request, &sender).await;
-        // Ends the listening below.
+        // Ends the loop below.
         drop(sender);
         said
     };
@@ -74,7 +74,7 @@ struct AnswerListener<'a> {
     offer: &'a ToolOffer,
     events: &'a mpsc::Sender<Event>,
     question: &'a ModelQuestion,
-    /// For a model that calls in its text.
+    /// The parser for a model that calls tools in its text.
     parser: Option<MessageParser>,
     asked: Vec<TurnCall>,
 }
@@ -111,7 +111,7 @@ impl<'a> AnswerListener<'a> {
     }
 
     async fn finish(mut self, said: ModelAnswer, model: &dyn Model) -> TurnAnswer {
-        // Not every vendor streams everything; the whole answer is the truth.
+        // Vendors may stream only part of an answer; the complete answer takes precedence.
         let heard = self.question.heard.text();
         match said.text.strip_prefix(heard.as_str()) {
             Some("") => {}
@@ -131,7 +131,7 @@ impl<'a> AnswerListener<'a> {
             self.asked.push(self.offer.call_from_native(id, call));
         }
         let about = model.info();
-        // The vendor's own form holds a name that it would not take back.
+        // The vendor would reject its own message, because of an invalid tool name in it.
         let kept = said
             .vendor_message
             .filter(|_| !spoilt)

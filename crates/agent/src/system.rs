@@ -1,4 +1,4 @@
-//! What every model is told first, in our own words.
+//! The system prompt.
 
 const OPENING: &str = "\
 You work for the person you talk with, through Switchboard, which connects you to tools on MCP \
@@ -13,7 +13,8 @@ instead, or ask them.
 unless a result shows it.
 ";
 
-/// The system prompt: our words, the user's standing instructions, and what the servers offer.
+/// Builds the system prompt: our instructions, the user's standing instructions, and the servers'
+/// tools.
 pub(crate) fn system_prompt(servers: &str, instructions: Option<&str>) -> String {
     let mut out = String::from(OPENING);
     if let Some(instructions) = instructions.map(str::trim).filter(|text| !text.is_empty()) {
@@ -28,7 +29,7 @@ pub(crate) fn system_prompt(servers: &str, instructions: Option<&str>) -> String
     out
 }
 
-/// Asks for words that stand for the beginning of a conversation.
+/// The system prompt for summarizing the beginning of a conversation.
 pub(crate) const SUMMARISE: &str = "\
 You shorten conversations between a person and an assistant that uses tools. Write what the \
 assistant needs to go on without having seen the part you are given: what the person wants, in \

@@ -1,4 +1,4 @@
-//! What a model is shown at one step, and the way back from what it asks for.
+//! The tools shown to a model in one step, and the mapping from its calls back to targets.
 
 use serde_json::Value;
 use switchboard_catalog::Lease;
@@ -14,7 +14,7 @@ use switchboard_text::nearest_names;
 use crate::system;
 use crate::turn::{CallKind, ParallelCalls, TurnCall, TurnCallKind};
 
-/// The lease of one step and what the model is shown of it.
+/// The lease of one step, with the prompt built from it.
 #[derive(Clone, Debug)]
 pub(crate) struct ToolOffer {
     pub(crate) lease: Lease,
@@ -28,7 +28,7 @@ pub(crate) struct ToolOffer {
 const OWN_TOOLS: [&str; 3] = [FIND_TOOLS, DESCRIBE_TOOL, READ_RESULT];
 
 impl ToolOffer {
-    /// What `about` is shown of `lease`, within the budget of the settings.
+    /// Builds the offer of `lease` for a model, within the token budget of the settings.
     pub(crate) fn new(
         lease: Lease,
         about: &ModelInfo,
@@ -62,12 +62,12 @@ impl ToolOffer {
         Self { lease, system, plan, native: matches!(about.calls, CallMode::Native(_)), options }
     }
 
-    /// What goes under `tools` in a request.
+    /// Returns the value of `tools` in a request.
     pub(crate) fn tools(&self) -> Value {
         self.plan.definitions.as_ref().map_or(Value::Null, Definitions::request_value)
     }
 
-    /// Which elements are calls, for a model that calls in text.
+    /// Returns the elements that are calls, for a model that calls tools in its text.
     pub(crate) fn dialect(&self) -> CallDialect {
         let mut shapes: Vec<ToolShape> = Vec::new();
         let own = conversation_tools();
@@ -86,7 +86,7 @@ impl ToolOffer {
         CallDialect::new().with_tools(shapes)
     }
 
-    /// What a call in the text of an answer means.
+    /// Resolves a call in the text of an answer.
     pub(crate) fn call_from_text(&self, id: String, call: WrittenCall) -> TurnCall {
         let WrittenCall { target, arguments, .. } = call;
         let (name, what) = match target {
@@ -104,7 +104,7 @@ impl ToolOffer {
         TurnCall { id, name, arguments, what }
     }
 
-    /// What was meant as a call in the text and cannot be one.
+    /// Converts a malformed call in the text into a mistake.
     pub(crate) fn call_from_parse_error(id: String, reason: &ParseError) -> TurnCall {
         TurnCall {
             id,
@@ -114,10 +114,10 @@ impl ToolOffer {
         }
     }
 
-    /// What a call through the vendor's API means.
+    /// Resolves a native call.
     pub(crate) fn call_from_native(&self, id: String, call: NativeCall) -> TurnCall {
         let id = call.id.unwrap_or(id);
-        // A name that no vendor takes would spoil every later request.
+        // An invalid tool name would make vendors reject every later request.
         let name = if is_vendor_safe(&call.name) { call.name } else { vendor_safe(&call.name) };
         match call.arguments {
             Err(reason) => TurnCall {
@@ -133,7 +133,7 @@ impl ToolOffer {
         }
     }
 
-    /// Undoes what was changed about names and arguments to please the vendor.
+    /// Reverts the changes of names and arguments that the vendor required.
     fn restore_names(&self, name: &str, arguments: &str) -> TurnCallKind {
         let Some(definitions) = &self.plan.definitions else { return self.unknown_tool(name) };
         let changed = definitions.renamed.iter().any(|key| key.tool == name)
@@ -152,7 +152,7 @@ impl ToolOffer {
         }
     }
 
-    /// What a name among all tools stands for.
+    /// Resolves a tool name.
     fn resolve_name(&self, name: &str, arguments: &str) -> TurnCallKind {
         if OWN_TOOLS.contains(&name) {
             return TurnCallKind::Own;
@@ -191,12 +191,12 @@ impl ToolOffer {
     }
 }
 
-/// Whether every vendor takes the name of a tool.
+/// Returns whether every vendor accepts the name of a tool.
 pub(crate) fn is_vendor_safe(name: &str) -> bool {
     !name.is_empty() && vendor_safe(name) == name
 }
 
-/// The name as every vendor takes it.
+/// Replaces the characters of a name that not every vendor accepts.
 fn vendor_safe(name: &str) -> String {
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let mut plain: String = name.chars().map(|c| if fits(c) { c } else { '_' }).take(64).collect();
@@ -224,7 +224,7 @@ fn resource_call(server: String, target: String) -> TurnCallKind {
     TurnCallKind::Call { server, wanted: CallKind::Resource, target, arguments: "{}".to_owned() }
 }
 
-/// `call_tool` names a tool of a server; its arguments may come as an object or as its text.
+/// Resolves `call_tool`, whose `arguments` may be an object or its text.
 fn call_tool(arguments: &str) -> TurnCallKind {
     let of = |key| text_member(arguments, key);
     let (Some(server), Some(tool)) = (of("server"), of("tool")) else {

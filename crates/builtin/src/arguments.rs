@@ -1,4 +1,4 @@
-//! Reads the arguments of a call one by one and names the parameter that is wrong.
+//! Parses the arguments of a call; errors name the invalid parameter.
 
 use std::ops::RangeInclusive;
 
@@ -14,7 +14,7 @@ pub(crate) struct ToolArguments {
 }
 
 impl ToolArguments {
-    /// Takes the arguments if the tool knows every one of them.
+    /// Accepts the arguments if the tool declares all of them.
     pub(crate) fn parse(values: Map<String, Value>, known: &[&str]) -> Result<Self, ToolRefusal> {
         match values.keys().find(|name| !known.contains(&name.as_str())) {
             None => Ok(Self { values }),
@@ -26,13 +26,13 @@ impl ToolArguments {
         }
     }
 
-    /// A text that has to be there.
+    /// Returns a required string.
     pub(crate) fn text(&self, name: &str) -> Result<&str, ToolRefusal> {
         self.optional_text(name)?
             .ok_or_else(|| ToolRefusal::parameter(name, "is missing; it is required and is a text"))
     }
 
-    /// A text that may be left out.
+    /// Returns an optional string.
     pub(crate) fn optional_text(&self, name: &str) -> Result<Option<&str>, ToolRefusal> {
         match self.get(name) {
             None => Ok(None),
@@ -41,7 +41,7 @@ impl ToolArguments {
         }
     }
 
-    /// A whole number within limits, or what to take when it was left out.
+    /// Returns an integer within a range, or the default if it was omitted.
     pub(crate) fn whole_number(
         &self,
         name: &str,
@@ -56,7 +56,7 @@ impl ToolArguments {
         })
     }
 
-    /// A switch that is off unless it was turned on.
+    /// Returns a boolean that defaults to false.
     pub(crate) fn flag(&self, name: &str) -> Result<bool, ToolRefusal> {
         match self.get(name) {
             None => Ok(false),
@@ -65,13 +65,13 @@ impl ToolArguments {
         }
     }
 
-    /// Models write null for what they leave out, so null counts as left out.
+    /// Returns an argument. Models write `null` for omitted arguments, so `null` counts as omitted.
     fn get(&self, name: &str) -> Option<&Value> {
         self.values.get(name).filter(|value| !value.is_null())
     }
 }
 
-/// JSON Schema counts `3.0` as an integer, so this does too.
+/// Converts a number to an integer. JSON Schema counts `3.0` as an integer, so this does too.
 fn as_whole(value: &Value) -> Option<u64> {
     const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
     value.as_u64().or_else(|| {

@@ -1,4 +1,4 @@
-//! Tries to get out of the shared folders, to hang the server, and to flood its caller.
+//! Attacks on the server: escapes from the shared folders, hangs and oversized output.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::test_folder::{
     SECRET, TestFolder, ask, call, clock, error_text, result_text, structured_content,
 };
 
-/// Everything that takes a path, asked for the same one; each answer as text.
+/// Requests the same path through every method that takes one; returns each answer as text.
 async fn through_every_door(server: &Builtin, path: &str) -> Vec<(&'static str, String)> {
     let encoded: String = path.bytes().map(|byte| format!("%{byte:02X}")).collect();
     let tool = |name: &str, arguments: Value| json!({ "name": name, "arguments": arguments });
@@ -72,7 +72,7 @@ async fn no_spelling_of_a_path_leads_out() {
         &format!("{parent}/shared_evil/secret.txt"),
         &format!("{parent}/shared/sub/../../outside/secret.txt"),
     ] {
-        // The address of a relative path is absolute, so only the tools see it as written.
+        // File URIs are absolute, so only the tools see a relative path as written.
         stays_out(&server, path, OUTSIDE).await;
     }
 }
@@ -137,7 +137,7 @@ async fn links_that_lead_out_are_refused_without_telling_what_is_there() {
         let written_out = folder.shared.join(path).display().to_string();
         stays_out(&server, &written_out, OUTSIDE).await;
     }
-    // Walking past the links does not follow them either.
+    // A walk does not follow the links either.
     let found = call(&server, "files_search", json!({ "pattern": SECRET })).await;
     assert_eq!(structured_content(&found)["matches"], json!([]));
     let listed = call(&server, "files_list", json!({ "depth": 8 })).await;
@@ -171,7 +171,7 @@ async fn a_root_that_is_a_link_can_be_named_either_way() {
         let result = call(&server, "files_read", json!({ "path": path })).await;
         assert_eq!(result_text(&result), "one\ntwo Needle\nthree\n");
     }
-    // Turning the link elsewhere later moves nothing.
+    // Changing the link later has no effect.
     std::fs::remove_file(&alias).unwrap();
     std::os::unix::fs::symlink(folder.parent.join("outside"), &alias).unwrap();
     let path = alias.join("secret.txt");

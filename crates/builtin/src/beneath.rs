@@ -1,8 +1,10 @@
-//! Opens files and folders one step at a time from a root, so that no link can be slipped in.
+//! Opens files and folders component by component from a root, so that no symbolic link is
+//! followed.
 //!
-//! `roots` checked the path; between that and the opening somebody may swap a folder for a link
-//! or a file for a pipe. On Unix each step is opened relative to the one before and refuses
-//! links, and a file is opened without waiting, so such a swap fails instead of escaping.
+//! `roots` checks the path, but a folder may be replaced with a link, or a file with a pipe, before
+//! it is opened. On Unix, each component is opened relative to the previous one with links
+//! rejected, and a file is opened without blocking, so such a replacement fails instead of
+//! escaping.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -10,7 +12,7 @@ use std::io;
 
 use crate::roots::RootedPath;
 
-/// What a folder holds at one name.
+/// An entry of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FolderEntry {
     pub(crate) name: OsString,
@@ -18,7 +20,7 @@ pub(crate) struct FolderEntry {
     pub(crate) size: u64,
 }
 
-/// What sort of thing a name stands for.
+/// The kind of a folder entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EntryKind {
     File,
@@ -27,14 +29,14 @@ pub(crate) enum EntryKind {
     Other,
 }
 
-/// The entries of a folder, by name; `whole` is false when there were more.
+/// The entries of a folder, sorted by name; `whole` is false if there were more.
 #[derive(Debug)]
 pub(crate) struct FolderListing {
     pub(crate) entries: Vec<FolderEntry>,
     pub(crate) whole: bool,
 }
 
-/// Opens a regular file for reading; anything else is refused without being opened.
+/// Opens a regular file for reading; anything else is rejected without being opened.
 pub(crate) fn open_file(place: &RootedPath) -> io::Result<File> {
     let file = platform::open_file(place)?;
     match file.metadata()?.is_file() {
@@ -43,14 +45,14 @@ pub(crate) fn open_file(place: &RootedPath) -> io::Result<File> {
     }
 }
 
-/// Reads the names in a folder, at most `most` of them.
+/// Reads at most `most` entries of a folder.
 pub(crate) fn read_folder(place: &RootedPath, most: usize) -> io::Result<FolderListing> {
     let mut folder = platform::read_folder(place, most)?;
     folder.entries.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(folder)
 }
 
-/// What is at the place now.
+/// Returns the kind of entry that is currently at a place.
 pub(crate) fn entry_kind(place: &RootedPath) -> io::Result<EntryKind> {
     let about = place.to_path().symlink_metadata()?.file_type();
     Ok(match (about.is_file(), about.is_dir(), about.is_symlink()) {
@@ -87,7 +89,7 @@ mod platform {
         let name = place.relative.file_name().ok_or_else(|| not_regular(EntryKind::Folder))?;
         let parent = place.relative.parent().unwrap_or(Path::new(""));
         let parent = descend(&place.root, parent)?;
-        // Opening some devices does something, so the kind is known before.
+        // Opening a device can have side effects, so check the kind first.
         match stat_entry(&parent, name)? {
             (EntryKind::File, _) => {}
             (kind, _) => return Err(not_regular(kind)),
@@ -109,7 +111,7 @@ mod platform {
             if entries.len() >= most {
                 return Ok(FolderListing { entries, whole: false });
             }
-            // What is gone by now was deleted while we looked.
+            // An entry that cannot be read was deleted meanwhile.
             if let Ok((kind, size)) = stat_entry(&folder, entry.file_name()) {
                 entries.push(FolderEntry { name: name.to_owned(), kind, size });
             }
@@ -157,7 +159,8 @@ mod platform {
         }
     }
 
-    /// A link that was put there meanwhile is opened itself, and is no regular file.
+    /// Opens a link itself instead of its target; the caller rejects it, because it is not a
+    /// regular file.
     fn options() -> fs::OpenOptions {
         let mut options = fs::OpenOptions::new();
         options.read(true);

@@ -1,4 +1,4 @@
-//! What a tool gives back: content for a reader and, where it has a shape, the same as a value.
+//! Tool results: content blocks and, where applicable, structured content.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -19,13 +19,13 @@ impl ToolResult {
         Self::default().with_text(text)
     }
 
-    /// A picture, which clients show and models see.
+    /// Creates a result with an image.
     pub(crate) fn image(bytes: &[u8], mime_type: &str) -> Self {
         let image = json!({ "type": "image", "data": to_base64(bytes), "mimeType": mime_type });
         Self { content: vec![image], ..Self::default() }
     }
 
-    /// The refusal as a result, so that the model reads it and can do better.
+    /// Converts a refusal into an error result, which the model can read and act on.
     pub(crate) fn from_refusal(refusal: &ToolRefusal) -> Self {
         Self { is_error: true, ..Self::text(refusal.full_text()) }
     }
@@ -40,7 +40,7 @@ impl ToolResult {
         self
     }
 
-    /// The members of a `tools/call` result.
+    /// Returns the members of a `tools/call` result.
     pub(crate) fn into_body(self) -> Map<String, Value> {
         let mut body = Map::new();
         body.insert("content".to_owned(), Value::Array(self.content));
@@ -52,7 +52,7 @@ impl ToolResult {
     }
 }
 
-/// The bytes as base64, as the protocol carries them.
+/// Encodes bytes as Base64, as the protocol requires.
 pub(crate) fn to_base64(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }

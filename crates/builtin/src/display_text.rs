@@ -1,8 +1,8 @@
-//! Makes names safe to put into a sentence: no control codes, no invisible characters, no novels.
+//! Makes names safe for messages: escapes control and invisible characters, limits the length.
 
 const MAX_BRIEF_CHARS: usize = 200;
 
-/// The text with everything escaped that could move a cursor, fake a line or hide.
+/// Escapes all characters that could move the cursor, fake a line or hide.
 pub(crate) fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -15,7 +15,7 @@ pub(crate) fn printable(text: &str) -> String {
     out
 }
 
-/// The printable text, cut to a length that fits into an error message.
+/// Returns the printable text, truncated for use in an error message.
 pub(crate) fn brief(text: &str) -> String {
     let mut out: String = text.chars().take(MAX_BRIEF_CHARS).collect();
     if out.len() < text.len() {

@@ -1,4 +1,4 @@
-//! The two ways a request can fail: as a protocol error, or as a tool result that says so.
+//! The two kinds of failure: protocol errors, and tool results that report an error.
 
 use std::io;
 
@@ -6,15 +6,13 @@ use serde_json::{Value, json};
 
 use crate::display_text;
 
-/// A JSON-RPC error, for requests that are wrong rather than calls that failed.
+/// A JSON-RPC error, for invalid requests rather than failed calls.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct BuiltinRpcError {
-    /// The JSON-RPC error code.
     pub code: i64,
-    /// One sentence for a person.
     pub message: String,
-    /// What the protocol wants beside the message, such as the supported revisions.
+    /// Additional data that the protocol requires, such as the supported revisions.
     pub data: Option<Value>,
 }
 
@@ -31,7 +29,7 @@ impl BuiltinRpcError {
         Self::new(-32603, message)
     }
 
-    /// The code legacy clients expect for a resource that does not exist.
+    /// Creates the error that legacy clients expect for a resource that does not exist.
     pub(crate) fn legacy_resource_missing(message: impl Into<String>) -> Self {
         Self::new(-32002, message)
     }
@@ -52,13 +50,13 @@ impl BuiltinRpcError {
     }
 }
 
-/// Why a tool did not do what it was asked, in words a model can act on.
+/// The reason why a tool refused a call, worded so that a model can act on it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct ToolRefusal {
     pub message: String,
     pub hint: Option<String>,
-    /// Whether the thing asked for does not exist, which the protocol has its own code for.
+    /// Whether the target does not exist, for which the protocol has its own code.
     pub missing: bool,
 }
 
@@ -67,7 +65,7 @@ impl ToolRefusal {
         Self { message: message.into(), hint: None, missing: false }
     }
 
-    /// A refusal that names the parameter at fault.
+    /// Creates a refusal that names the invalid parameter.
     pub(crate) fn parameter(name: &str, problem: &str) -> Self {
         Self::new(format!("parameter `{}` {problem}", display_text::brief(name)))
     }
@@ -79,7 +77,7 @@ impl ToolRefusal {
         refusal
     }
 
-    /// What the operating system said about a path that passed the checks.
+    /// Creates a refusal from an I/O error for a path that passed the checks.
     pub(crate) fn from_io_error(path: &str, problem: &io::Error) -> Self {
         let name = display_text::brief(path);
         match problem.kind() {
@@ -104,7 +102,7 @@ impl ToolRefusal {
         self
     }
 
-    /// The message and, on its own line, the hint.
+    /// Returns the message and, on its own line, the hint.
     pub(crate) fn full_text(&self) -> String {
         match &self.hint {
             Some(hint) => format!("{}\nhint: {hint}", self.message),

@@ -1,4 +1,4 @@
-//! Patterns for file names: `*`, `?`, `**` and `{a,b}`.
+//! Glob patterns for file names: `*`, `?`, `**` and `{a,b}`.
 
 use switchboard_text::{Glob, GlobToken, SingleChoice, parse_forms};
 
@@ -6,18 +6,18 @@ use crate::error::ToolRefusal;
 
 const MAX_PATTERN_BYTES: usize = 256;
 
-/// A pattern over paths.
+/// A glob pattern over paths.
 #[derive(Debug)]
 pub(crate) struct FileGlob {
     alternatives: Vec<Vec<PathPart>>,
-    /// A pattern without `/` is matched against the name alone, wherever the file is.
+    /// Whether the pattern has no `/`, so that it is matched against the file name in any folder.
     name_only: bool,
 }
 
 #[derive(Debug)]
 enum PathPart {
     Name(Glob),
-    /// `**`: any number of folders, also none.
+    /// `**`: zero or more folders.
     Folders,
 }
 
@@ -41,8 +41,8 @@ impl FileGlob {
         Ok(Self { alternatives, name_only: !pattern.contains('/') })
     }
 
-    /// Returns whether a file matches, given its path below the searched folder with `/` between
-    /// names.
+    /// Returns whether a path matches, given relative to the searched folder and with `/` as
+    /// separator.
     pub(crate) fn matches(&self, path: &str) -> bool {
         let path = match self.name_only {
             true => path.rsplit('/').next().unwrap_or(path),
@@ -61,7 +61,7 @@ fn path_parts(tokens: &[GlobToken]) -> Vec<PathPart> {
             [GlobToken::AnyText, GlobToken::AnyText] if names.peek().is_some() => {
                 parts.push(PathPart::Folders);
             }
-            // `**.rs` is `**/*.rs`; at the end `**` is `**/*`.
+            // `**.rs` means `**/*.rs`; a final `**` means `**/*`.
             [GlobToken::AnyText, rest @ ..] if rest.first() == Some(&GlobToken::AnyText) => {
                 parts.extend([PathPart::Folders, PathPart::Name(Glob::new(rest))]);
             }
@@ -71,9 +71,9 @@ fn path_parts(tokens: &[GlobToken]) -> Vec<PathPart> {
     parts
 }
 
-/// Follows all ways through the pattern at once, so that no pattern takes exponential time.
+/// Tracks all partial matches at once, so that no pattern takes exponential time.
 fn matches_names(parts: &[PathPart], names: &[&str]) -> bool {
-    // For each number of names whether the parts so far match that many.
+    // For each number of names, whether the parts so far match exactly that many.
     let mut reached = vec![false; names.len() + 1];
     reached.iter_mut().take(1).for_each(|none| *none = true);
     for part in parts {

@@ -1,4 +1,4 @@
-//! A server that is part of the program around us: its tools are functions.
+//! A server within the embedding program: its tools are functions.
 
 use std::fmt;
 use std::pin::Pin;
@@ -11,20 +11,30 @@ use crate::error::{BuiltinRpcError, ToolRefusal};
 use crate::request::{BuiltinRequest, LEGACY_REVISIONS, MODERN_REVISION, RequestEra};
 use crate::server::{BuiltinReply, single_member};
 
-/// A server without a process or an address: its tools are functions of the program that embeds us.
+/// A server without a process or an address: its tools are functions of the embedding program.
 ///
-/// Its calls take the same line as all others: they are checked against the schema, decided by the
-/// rules and recorded. As it is part of the program it counts as trusted, like the built-in server.
+/// Its calls use the same pipeline as all others: they are validated against the schema, decided by
+/// the rules and recorded. The server is part of the program, so it is trusted like the built-in
+/// server.
 ///
 /// ```
 /// use serde_json::json;
 /// use switchboard_builtin::InProcess;
 ///
-/// let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]});
-/// let server = InProcess::new("greeter", "1.0").with_tool("greet", "Greets somebody.", schema, |given| async move {
-///     let name = given["name"].as_str().unwrap_or("you").to_owned();
-///     Ok(json!(format!("Hello, {name}!")))
+/// let schema = json!({
+///     "type": "object",
+///     "properties": {"name": {"type": "string"}},
+///     "required": ["name"]
 /// });
+/// let server = InProcess::new("greeter", "1.0").with_tool(
+///     "greet",
+///     "Greets somebody.",
+///     schema,
+///     |given| async move {
+///         let name = given["name"].as_str().unwrap_or("you").to_owned();
+///         Ok(json!(format!("Hello, {name}!")))
+///     },
+/// );
 /// ```
 #[derive(Clone)]
 pub struct InProcess {
@@ -33,10 +43,10 @@ pub struct InProcess {
     tools: Vec<InProcessTool>,
 }
 
-/// A tool at work: what it gives, or why it failed, for whoever called it.
+/// A running tool: its result, or the error message for the caller.
 ///
-/// A text is given as text. Anything else is given as JSON text, and an object as structured content
-/// beside it.
+/// A string becomes text. Any other value becomes JSON text, and an object also becomes structured
+/// content.
 pub(crate) type ToolFuture = Pin<Box<dyn Future<Output = Result<Value, String>> + Send>>;
 
 #[derive(Clone)]
@@ -47,23 +57,24 @@ struct InProcessTool {
 }
 
 impl InProcess {
-    /// A server of that name and version, without tools.
+    /// Creates a server with this name and version, without tools.
     #[must_use]
     pub fn new(name: &str, version: &str) -> Self {
         let identity = json!({"name": name, "version": version});
         Self { identity, instructions: None, tools: Vec::new() }
     }
 
-    /// The same with a text that tells models how to use it.
+    /// Sets the instructions for models.
     #[must_use]
     pub fn with_instructions(mut self, text: impl Into<String>) -> Self {
         self.instructions = Some(text.into());
         self
     }
 
-    /// The same with one more tool, or another one in place of that of the same name.
+    /// Adds a tool, replacing one of the same name.
     ///
-    /// `schema` is that of its arguments, which are an object and were checked against it.
+    /// `schema` describes the arguments, which are an object and are validated before `run` is
+    /// called.
     #[must_use]
     pub fn with_tool<F, W>(self, name: &str, description: &str, schema: Value, run: F) -> Self
     where
@@ -74,8 +85,7 @@ impl InProcess {
         self.with_definition(definition, run)
     }
 
-    /// The same with a tool whose whole definition is given, for those that have annotations or a
-    /// schema of their results.
+    /// Adds a tool by its whole definition, for tools with annotations or an output schema.
     #[must_use]
     pub fn with_definition<F, W>(mut self, definition: Value, run: F) -> Self
     where

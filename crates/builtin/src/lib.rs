@@ -1,7 +1,7 @@
-//! The built-in MCP server (time, and files below the workspace roots), and [`InProcess`] for servers
-//! whose tools are functions of the embedding program.
+//! The built-in MCP server (time, and files below the workspace roots), and [`InProcess`] for
+//! servers whose tools are functions of the embedding program.
 //!
-//! In go MCP requests; out come answers. File tools never leave their roots. Nothing here knows the
+//! Takes MCP requests and returns answers. File tools never leave their roots. Never reads the
 //! configuration or decides whether a call may run.
 
 mod arguments;

@@ -1,4 +1,4 @@
-//! Reads a file line by line without ever holding more of a line than asked, within limits.
+//! Reads a file line by line within limits, keeping at most the requested part of each line.
 
 use std::{
     io::{self, BufRead, BufReader, Read},
@@ -7,26 +7,26 @@ use std::{
 
 const CHUNK: usize = 64 * 1024;
 
-/// How much may be read before giving up.
+/// The limits of reading.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReadBudget {
     pub(crate) bytes: u64,
     pub(crate) until: Instant,
 }
 
-/// What reading one more line came to.
+/// The result of reading one line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineStep {
-    /// A line, with its line end if it has one.
+    /// A line, including its line break if it has one.
     Line,
-    /// The beginning of a line that is longer than asked for.
+    /// The beginning of a line that is longer than requested.
     CutLine,
     End,
-    /// The budget is used up.
+    /// The limits are exceeded.
     Exhausted,
 }
 
-/// A file seen as lines.
+/// A reader that yields lines within a budget.
 #[derive(Debug)]
 pub(crate) struct BudgetedLines<R> {
     reader: BufReader<R>,
@@ -41,12 +41,12 @@ impl<R: Read> BudgetedLines<R> {
         Self { reader, budget, line: Vec::new(), scanned: 0 }
     }
 
-    /// The line that was read last.
+    /// Returns the line that was read last.
     pub(crate) fn line(&self) -> &[u8] {
         &self.line
     }
 
-    /// How many bytes were read so far.
+    /// Returns the number of bytes read so far.
     pub(crate) fn bytes_read(&self) -> u64 {
         self.scanned
     }

@@ -1,4 +1,4 @@
-//! The tool `files_list`: what is in a folder, and below it as deep as asked.
+//! The tool `files_list`: lists a folder and its subfolders up to a depth.
 
 use std::fmt::Write as _;
 use std::ops::ControlFlow;
@@ -70,7 +70,7 @@ pub(crate) fn definition() -> Value {
     })
 }
 
-/// What was found so far, as text and as values.
+/// The entries found so far, as text and as structured values.
 #[derive(Default)]
 struct ListOutput {
     lines: Vec<(String, String)>,
@@ -124,7 +124,7 @@ impl ListOutput {
         ControlFlow::Continue(())
     }
 
-    /// Found level by level, shown as a tree.
+    /// Sorts the entries, which were found level by level, into a tree.
     fn into_result(mut self, complete: bool) -> ToolResult {
         self.lines.sort();
         self.entries.sort_by(|one, other| one.0.cmp(&other.0));

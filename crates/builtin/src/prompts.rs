@@ -1,4 +1,4 @@
-//! The prompt `summarize_file`: a file and the request to sum it up, ready to be sent to a model.
+//! The prompt `summarize_file`: a file with a request to summarize it.
 
 use serde_json::{Map, Value, json};
 use switchboard_files::path_to_uri;

@@ -1,4 +1,4 @@
-//! The tool `files_read`: the lines of a text file, a picture, or a word on what else it is.
+//! The tool `files_read`: lines of a text file, an image, or a description of other files.
 
 use std::fs::File;
 use std::io;
@@ -16,12 +16,13 @@ use crate::server::ToolContext;
 use crate::sniff::ContentKind;
 use crate::{beneath, display_text, sniff, tools};
 
-/// As much text as one answer carries.
+/// Maximum length of text in one answer, in bytes.
 pub(crate) const MAX_TEXT_BYTES: usize = 256 * 1024;
 const MAX_IMAGE_BYTES: u64 = 1024 * 1024;
 const MAX_LINES: u64 = 10_000;
 const DEFAULT_LINES: u64 = 2000;
-/// Lines have no index, so a late one costs reading all before it.
+/// Maximum bytes scanned to reach a line: files have no line index, so everything before it is
+/// read.
 const MAX_SCANNED_BYTES: u64 = 1024 * 1024 * 1024;
 const TIME_LIMIT: Duration = Duration::from_secs(5);
 
@@ -55,7 +56,7 @@ pub(crate) fn definition() -> Value {
     })
 }
 
-/// A file that was opened and looked at.
+/// An open file with its detected content kind.
 #[derive(Debug)]
 pub(crate) struct OpenedFile {
     pub(crate) nature: ContentKind,
@@ -74,12 +75,12 @@ impl OpenedFile {
         Ok(Self { nature, size, source: Cursor::new(head).chain(file) })
     }
 
-    /// The file as lines.
+    /// Returns the file's content as lines.
     pub(crate) fn lines(self, budget: ReadBudget) -> BudgetedLines<Chain<Cursor<Vec<u8>>, File>> {
         BudgetedLines::new(self.source, budget)
     }
 
-    /// All of the file; nothing if there is more than `most`, whatever its size was said to be.
+    /// Reads the whole file; `None` if it has more than `most` bytes, whatever size was reported.
     pub(crate) fn read_whole(self, most: u64) -> io::Result<Option<Vec<u8>>> {
         let mut bytes = Vec::new();
         let read = self.source.take(most.saturating_add(1)).read_to_end(&mut bytes)?;
@@ -117,11 +118,11 @@ pub(crate) fn run(
     }
 }
 
-/// Some lines of a file and why there are not more.
+/// Some lines of a file, and why the range ends there.
 #[derive(Debug)]
 struct LineRange {
     text: String,
-    /// The last line in `text`; one before the first if there is none.
+    /// Number of the last line in `text`; one before the first if there is none.
     last: u64,
     end: RangeEnd,
 }
@@ -130,9 +131,9 @@ struct LineRange {
 enum RangeEnd {
     File,
     MoreLines,
-    /// The only line is longer than an answer.
+    /// The only line exceeds the maximum answer.
     CutLine,
-    /// The file is so large that the lines were not reached in time.
+    /// The limits were exceeded before the requested lines were read.
     Exhausted,
 }
 
@@ -167,7 +168,7 @@ fn text_range(opened: OpenedFile, offset: u64, limit: u64) -> io::Result<LineRan
     }
 }
 
-/// The byte order mark at the start of a file is no part of its text.
+/// Removes the byte order mark at the start of a file, which is not part of the text.
 fn strip_bom(line: &[u8], first: bool) -> &[u8] {
     match first {
         true => line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line),

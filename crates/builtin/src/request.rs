@@ -1,24 +1,23 @@
-//! Reads a request's parameters and finds out which era it belongs to.
+//! Parses the parameters of a request and detects its era.
 
 use serde_json::{Map, Value};
 
 use crate::error::BuiltinRpcError;
 
-/// The one revision without a handshake that this server speaks.
+/// The supported revision without a handshake.
 pub(crate) const MODERN_REVISION: &str = "2026-07-28";
-/// The revisions that begin with `initialize`, newest first.
+/// Supported revisions that begin with `initialize`, newest first.
 pub(crate) const LEGACY_REVISIONS: [&str; 4] =
     ["2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05"];
 
 const REVISION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 
-/// Which of the two protocol families a request belongs to.
+/// The era of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RequestEra {
-    /// Revisions up to 2025-11-25.
     Legacy,
-    /// Revision 2026-07-28, where each request stands alone.
+    /// Revision 2026-07-28, where each request is self-contained.
     Modern,
 }
 
@@ -30,7 +29,7 @@ pub(crate) struct BuiltinRequest {
 }
 
 impl BuiltinRequest {
-    /// Reads the parameters; `initialize` is legacy whatever it carries, `server/discover` modern.
+    /// Parses the parameters. `initialize` is always legacy, `server/discover` always modern.
     pub(crate) fn parse(method: &str, params: Option<&str>) -> Result<Self, BuiltinRpcError> {
         let params = match params.map(serde_json::from_str) {
             None | Some(Ok(Value::Null)) => Map::new(),
@@ -51,14 +50,14 @@ impl BuiltinRequest {
         Ok(Self { era, params })
     }
 
-    /// A text that the method cannot do without.
+    /// Returns a required string.
     pub(crate) fn text(&self, name: &str) -> Result<&str, BuiltinRpcError> {
         self.params.get(name).and_then(Value::as_str).ok_or_else(|| {
             BuiltinRpcError::invalid_params(format!("`params.{name}` must be a text"))
         })
     }
 
-    /// The `arguments` of a call or prompt; left out means none.
+    /// Returns the `arguments` of a call or prompt; empty if omitted.
     pub(crate) fn arguments(&mut self) -> Result<Map<String, Value>, BuiltinRpcError> {
         match self.params.remove("arguments") {
             None | Some(Value::Null) => Ok(Map::new()),
@@ -67,7 +66,7 @@ impl BuiltinRequest {
         }
     }
 
-    /// Every list fits on one page, so no cursor was ever handed out.
+    /// Rejects a cursor: every list fits on one page, so the server never issues one.
     pub(crate) fn refuse_cursor(&self) -> Result<(), BuiltinRpcError> {
         match self.params.get("cursor") {
             None | Some(Value::Null) => Ok(()),

@@ -1,4 +1,4 @@
-//! The resources: a page of help, and every file in the shared folders by its `file:` address.
+//! The resources: a help page, and every file in the shared folders by its `file:` URI.
 
 use serde_json::{Value, json};
 use switchboard_files::uri_to_path;
@@ -77,7 +77,7 @@ fn bad_address() -> ToolRefusal {
         .with_hint("percent-encode what is not a plain character, in UTF-8")
 }
 
-/// A file as the protocol carries resources.
+/// Returns a file in the protocol's resource format.
 pub(crate) fn embed_resource(
     place: &RootedPath,
     path: &str,

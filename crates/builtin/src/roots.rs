@@ -1,8 +1,8 @@
-//! Turns the path a caller wrote into a place inside the shared folders, or refuses it.
+//! Resolves a caller's path to a place inside the shared folders, or rejects it.
 //!
-//! Two checks, in this order. First on the text alone: `..` is folded away and whatever leaves
-//! the folders is refused without looking at the disk, so the answer tells nothing about files
-//! outside. Then on the disk: symbolic links are resolved and the result has to be inside again.
+//! There are two checks. The first is lexical: `..` is folded, and a path that leaves the folders
+//! is rejected without disk access, so that the answer reveals nothing about files outside. The
+//! second is on disk: symbolic links are resolved, and the result must be inside again.
 
 use std::borrow::Cow;
 use std::io;
@@ -15,13 +15,13 @@ use crate::error::ToolRefusal;
 
 const MAX_PATH_BYTES: usize = 4096;
 
-/// Folders the kernel fills: a root of `/` does not mean these, which hold secrets and devices.
+/// Kernel file systems, which contain secrets and devices; a root of `/` does not include them.
 #[cfg(unix)]
 const KERNEL_FOLDERS: [&str; 3] = ["/proc", "/sys", "/dev"];
 #[cfg(not(unix))]
 const KERNEL_FOLDERS: [&str; 0] = [];
 
-/// The folders that may be looked at.
+/// The shared folders.
 #[derive(Debug)]
 pub(crate) struct Roots {
     roots: Vec<SharedRoot>,
@@ -29,33 +29,33 @@ pub(crate) struct Roots {
 
 #[derive(Debug)]
 struct SharedRoot {
-    /// As it was configured, made absolute: callers may write paths this way.
+    /// The configured path, made absolute; callers may use it in their paths.
     configured: PathBuf,
-    /// With links resolved once, at the start: swapping a link later moves nothing.
+    /// The path with links resolved once at the start, so that changing a link later has no effect.
     real: PathBuf,
 }
 
-/// A place that passed the checks: a folder that is shared and the way down from there.
+/// A place that passed the checks: a shared folder and a path relative to it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RootedPath {
     pub(crate) root: PathBuf,
-    /// Without links and without `..`; empty for the root itself.
+    /// Without links and `..`; empty for the root itself.
     pub(crate) relative: PathBuf,
 }
 
 impl RootedPath {
-    /// The full path, for telling it to somebody; opening goes through `beneath`.
+    /// Returns the full path for display; files are opened through `beneath`.
     pub(crate) fn display_path(&self) -> PathBuf {
         simplify_path(self.to_path())
     }
 
-    /// Whether no name has a colon, after which Windows takes the rest for a part of the file: such a
-    /// name would be another one than the rules have seen.
+    /// Returns whether the path is free of colons on Windows, where a colon selects an alternate
+    /// data stream: the rules would have seen another file name.
     fn names_whole_files(&self) -> bool {
         !cfg!(windows) || !self.relative.to_string_lossy().contains(':')
     }
 
-    /// A place further down, found by walking rather than named by a caller.
+    /// Returns a place further down that a walk found.
     pub(crate) fn below(&self, further: &Path) -> Self {
         let relative = match further.as_os_str().is_empty() {
             true => self.relative.clone(),
@@ -64,7 +64,7 @@ impl RootedPath {
         Self { root: self.root.clone(), relative }
     }
 
-    /// The full path, for opening it.
+    /// Returns the full path.
     pub(crate) fn to_path(&self) -> PathBuf {
         match self.relative.as_os_str().is_empty() {
             true => self.root.clone(),
@@ -90,7 +90,7 @@ impl Roots {
         self.roots.iter().map(|root| root.real.as_path())
     }
 
-    /// One sentence on what may be read, without a full stop.
+    /// Describes the shared folders in one sentence, without a full stop.
     pub(crate) fn describe(&self) -> String {
         let names: Vec<String> = self
             .folders()
@@ -104,7 +104,7 @@ impl Roots {
         }
     }
 
-    /// How a place is written in results: short where that is unambiguous.
+    /// Returns how a place is written in results: relative if there is only one root.
     pub(crate) fn display_name(&self, place: &RootedPath) -> String {
         let path = match self.roots.len() {
             1 if place.relative.as_os_str().is_empty() => PathBuf::from("."),
@@ -114,7 +114,7 @@ impl Roots {
         path.to_string_lossy().into_owned()
     }
 
-    /// The places a walk starts from when no path was named.
+    /// Returns the places where a walk starts: the given path, or all roots.
     pub(crate) fn start_places(&self, path: Option<&str>) -> Result<Vec<RootedPath>, ToolRefusal> {
         match path {
             Some(path) if !path.is_empty() => Ok(vec![self.resolve(path)?]),
@@ -126,7 +126,7 @@ impl Roots {
         }
     }
 
-    /// The place a path means, with all links resolved.
+    /// Resolves a path, including all symbolic links.
     pub(crate) fn resolve(&self, path: &str) -> Result<RootedPath, ToolRefusal> {
         if path.contains('\0') {
             return Err(ToolRefusal::parameter("path", "contains a NUL character"));
@@ -148,7 +148,7 @@ impl Roots {
         }
     }
 
-    /// Where the text alone says the path leads; nothing if that is outside.
+    /// Resolves a path lexically; `None` if it leads outside.
     fn candidate(&self, path: &Path) -> Option<RootedPath> {
         if path.is_absolute() {
             let path = normalize(path);
@@ -174,7 +174,7 @@ impl Roots {
         existing.or(places.first()).cloned()
     }
 
-    /// The root a resolved path lies in.
+    /// Returns the place of a resolved path within its root.
     fn locate(&self, real: &Path) -> Option<RootedPath> {
         self.folders().find_map(|root| {
             let relative = real.strip_prefix(root).ok()?;
@@ -185,10 +185,10 @@ impl Roots {
         })
     }
 
-    /// Whether a path that does not resolve ends inside, at something that is no link.
+    /// Returns whether a path that does not resolve ends inside, other than at a broken link.
     ///
-    /// A link that leads nowhere is answered like one that leads outside: the difference would
-    /// tell what exists there.
+    /// A broken link gets the same answer as one that leads outside, so that links cannot probe
+    /// which files exist there.
     fn ends_inside(&self, candidate: &RootedPath) -> bool {
         let full = candidate.to_path();
         for known in full.ancestors() {
@@ -211,13 +211,13 @@ impl Roots {
     }
 }
 
-/// The path with the system's own separators: behind the mark of a resolved path Windows knows no
-/// other ones.
+/// Returns the path with native separators: Windows accepts no others in a path with the `\\?\`
+/// prefix.
 fn native(path: &str) -> Cow<'_, str> {
     if cfg!(windows) { path.replace('/', "\\").into() } else { path.into() }
 }
 
-/// The path with `.` and `..` taken out by reading alone.
+/// Folds `.` and `..` lexically.
 fn normalize(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {

@@ -1,4 +1,4 @@
-//! The tool `files_search`: the lines that contain a text, in a file or a whole folder.
+//! The tool `files_search`: finds the lines that contain a text, in a file or a folder.
 
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
@@ -24,10 +24,11 @@ const MAX_FILES: u64 = 20_000;
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 const MAX_OUTPUT_BYTES: usize = 256 * 1024;
 const MAX_PATTERN_BYTES: usize = 1000;
-/// As much of a line as is looked at.
+/// Maximum part of a line that is searched, in bytes.
 const MAX_LINE_BYTES: usize = 64 * 1024;
-/// As many characters of a line as are shown, and how many of them before the match.
+/// Maximum characters of a line shown for a match.
 const EXCERPT_CHARS: usize = 240;
+/// Maximum characters shown before the match.
 const EXCERPT_CHARS_BEFORE: usize = 80;
 const MAX_DEPTH: u64 = 64;
 const TIME_LIMIT: Duration = Duration::from_secs(5);
@@ -116,7 +117,8 @@ pub(crate) fn run(
         let kind = beneath::entry_kind(&start)
             .map_err(|problem| ToolRefusal::from_io_error(&name, &problem))?;
         if kind != EntryKind::Folder {
-            // A file named outright is searched whatever the glob says, or the reason is told.
+            // Search a file that was named directly regardless of the glob, and report if it cannot
+            // be read.
             let opened = OpenedFile::new(&start)
                 .map_err(|problem| ToolRefusal::from_io_error(&name, &problem))?;
             let _over = search.file(&start, opened);
@@ -146,7 +148,7 @@ pub(crate) fn run(
 
 const TOO_MUCH: &str = "there was too much to search; narrow it down with `path` or `glob`";
 
-/// A search under way.
+/// A search in progress.
 struct Search<'a> {
     roots: &'a Roots,
     pattern: String,
@@ -241,10 +243,11 @@ impl<'a> Search<'a> {
         flow
     }
 
-    /// The part of the line to show, if the line has the pattern.
+    /// Returns the excerpt to show, if the line contains the pattern.
     fn find_match(&self, line: &[u8]) -> Option<String> {
         let line = String::from_utf8_lossy(line);
         let line = line.trim_end_matches(['\n', '\r']);
+        // Positions are counted in characters: lower-casing can change the length in bytes.
         if !self.ignore_case {
             return line.find(&self.pattern).map(|at| excerpt(line, characters_before(line, at)));
         }
@@ -303,7 +306,7 @@ fn characters_before(text: &str, at: usize) -> usize {
     text.char_indices().take_while(|(start, _)| *start < at).count()
 }
 
-/// The line, or the surroundings of the match in a long one.
+/// Returns the whole line, or the part around the match if it is long.
 fn excerpt(line: &str, at: usize) -> String {
     if line.chars().nth(EXCERPT_CHARS).is_none() {
         return line.to_owned();

@@ -1,4 +1,4 @@
-//! Answers requests of either era: who we are, what we offer, and one call at a time.
+//! Answers requests of both eras: handshake, lists and calls.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,28 +12,28 @@ use crate::request::{BuiltinRequest, LEGACY_REVISIONS, MODERN_REVISION, RequestE
 use crate::roots::Roots;
 use crate::{prompts, resources, tools};
 
-/// Where the time comes from; its zone is the default zone.
+/// The clock; its time zone is the default zone.
 pub(crate) type ZonedClock = fn() -> Zoned;
 
-/// More calls than this at once wait for each other instead of filling the thread pool.
+/// Maximum concurrent calls; further ones wait, so that they do not fill the thread pool.
 const MAX_CONCURRENT_CALLS: usize = 8;
 const HOUR_MS: u64 = 3_600_000;
 
-/// What the tools work with.
+/// The shared state of all tools.
 #[derive(Debug)]
 pub(crate) struct ToolContext {
     pub roots: Roots,
     pub clock: ZonedClock,
 }
 
-/// The built-in server; it keeps no state between requests.
+/// The built-in server. It keeps no state between requests.
 #[derive(Debug)]
 pub struct Builtin {
     context: Arc<ToolContext>,
     slots: Arc<Semaphore>,
 }
 
-/// A result before it is dressed for the era that asked.
+/// A result before it is converted for the era of its request.
 pub(crate) struct BuiltinReply {
     body: Map<String, Value>,
     cache: Option<(u64, &'static str)>,
@@ -44,17 +44,17 @@ impl BuiltinReply {
         Self { body, cache: None }
     }
 
-    /// The same for everybody, for an hour.
+    /// Creates a reply that anyone may cache for an hour.
     pub(crate) fn public(body: Map<String, Value>) -> Self {
         Self { body, cache: Some((HOUR_MS, "public")) }
     }
 
-    /// Tells of this machine, so it stays with whoever asked.
+    /// Creates a reply about this machine, which only the requester may cache.
     pub(crate) fn private(body: Map<String, Value>, fresh_ms: u64) -> Self {
         Self { body, cache: Some((fresh_ms, "private")) }
     }
 
-    /// The result as the era wants it, from the server of that identity.
+    /// Returns the result in the format of the era, with the identity of the server.
     pub(crate) fn into_result(mut self, era: RequestEra, identity: &Value) -> Map<String, Value> {
         if era == RequestEra::Modern {
             self.body.insert("resultType".to_owned(), json!("complete"));
@@ -72,16 +72,16 @@ impl BuiltinReply {
 }
 
 impl Builtin {
-    /// A server whose file tools see these folders and nothing else.
+    /// Creates a server whose file tools see only these folders.
     ///
-    /// Folders that do not exist now are left out; [`Self::roots`] tells which are in.
+    /// Folders that do not exist at this time are skipped; [`Self::roots`] returns the others.
     #[must_use]
     pub fn new(roots: Vec<PathBuf>, clock: ZonedClock) -> Self {
         let context = Arc::new(ToolContext { roots: Roots::new(roots), clock });
         Self { context, slots: Arc::new(Semaphore::new(MAX_CONCURRENT_CALLS)) }
     }
 
-    /// The folders the file tools see, with symbolic links resolved.
+    /// Returns the folders that the file tools see, with symbolic links resolved.
     pub fn roots(&self) -> impl Iterator<Item = &Path> {
         self.context.roots.folders()
     }
@@ -90,7 +90,8 @@ impl Builtin {
     ///
     /// # Errors
     ///
-    /// The JSON-RPC error to send instead of a result. A tool that ran and failed is a result.
+    /// Returns the JSON-RPC error to send instead of a result. A failed tool is a result, not an
+    /// error.
     pub async fn answer(
         &self,
         method: &str,
@@ -139,7 +140,8 @@ impl Builtin {
         })
     }
 
-    /// The slot travels with the work: a caller who walks away does not make room for more.
+    /// Runs `work` on the blocking pool. The slot is held until the work ends, because a caller
+    /// that stops waiting does not stop the work.
     async fn run_blocking<F>(&self, work: F) -> Result<BuiltinReply, BuiltinRpcError>
     where
         F: FnOnce(&ToolContext) -> Result<BuiltinReply, BuiltinRpcError> + Send + 'static,
@@ -184,7 +186,7 @@ impl Builtin {
     }
 }
 
-/// A map with one member.
+/// Creates a map with one member.
 pub(crate) fn single_member(name: &str, value: Value) -> Map<String, Value> {
     Map::from_iter([(name.to_owned(), value)])
 }

@@ -1,4 +1,4 @@
-//! Holds the server to the protocol, in both eras.
+//! Tests the protocol in both eras.
 
 use serde_json::{Value, json};
 

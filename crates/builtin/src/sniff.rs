@@ -1,15 +1,15 @@
-//! Tells from the first bytes of a file whether it is text, a picture or something else.
+//! Detects from the first bytes of a file whether it is text, an image or another format.
 
-/// How many bytes decide.
+/// Number of leading bytes examined.
 pub(crate) const HEAD_BYTES: usize = 8 * 1024;
 
-/// What a file holds.
+/// The detected content of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ContentKind {
     Text,
-    /// A picture of this MIME type.
+    /// An image with this MIME type.
     Image(&'static str),
-    /// Bytes, with a word for them.
+    /// Binary data, with a description.
     Binary(&'static str),
 }
 
@@ -32,7 +32,7 @@ const BINARIES: [(&[u8], &str); 9] = [
     (b"\xfe\xff", "text in UTF-16"),
 ];
 
-/// Judges a file by its head.
+/// Detects the content kind from the head of a file.
 pub(crate) fn detect(head: &[u8]) -> ContentKind {
     let begins = |(magic, word): &(&[u8], &'static str)| head.starts_with(magic).then_some(*word);
     if let Some(mime_type) = IMAGES.iter().find_map(begins) {

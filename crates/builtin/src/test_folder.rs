@@ -1,4 +1,4 @@
-//! A shared folder with everything in it that the tests need, and secrets around it.
+//! A shared folder for tests, with secret files outside it.
 
 use std::fs;
 use std::path::PathBuf;
@@ -10,17 +10,17 @@ use tempfile::TempDir;
 use crate::error::BuiltinRpcError;
 use crate::server::Builtin;
 
-/// In every file that must never be shown.
+/// The content of every file that must never be shown.
 pub(crate) const SECRET: &str = "the-secret-outside";
 
-/// Half past one in Berlin, half an hour before the clocks go forward.
+/// Returns a fixed time: half an hour before the clocks go forward in Berlin.
 pub(crate) fn clock() -> Zoned {
     "2026-03-29T01:30:00+01:00[Europe/Berlin]".parse().unwrap()
 }
 
 pub(crate) struct TestFolder {
     _temporary: TempDir,
-    /// Holds `shared` and what must not be reached from there.
+    /// Contains `shared`, and files that must not be reachable from there.
     pub(crate) parent: PathBuf,
     pub(crate) shared: PathBuf,
 }
@@ -68,7 +68,7 @@ impl TestFolder {
     }
 }
 
-/// Asks as a legacy client would and reads the JSON.
+/// Sends a request as a legacy client and parses the result.
 pub(crate) async fn ask(
     server: &Builtin,
     method: &str,
@@ -78,26 +78,26 @@ pub(crate) async fn ask(
     Ok(serde_json::from_str(&text).unwrap())
 }
 
-/// Calls a tool as a legacy client would.
+/// Calls a tool as a legacy client.
 pub(crate) async fn call(server: &Builtin, tool: &str, arguments: Value) -> Value {
     let params = json!({ "name": tool, "arguments": arguments });
     ask(server, "tools/call", params).await.unwrap()
 }
 
-/// All text in a tool result, one block per line.
+/// Returns all text of a tool result, one block per line.
 pub(crate) fn result_text(result: &Value) -> String {
     let blocks = result["content"].as_array().unwrap();
     let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
     texts.join("\n")
 }
 
-/// The message of a result that has to be an error.
+/// Returns the message of a result, which must be an error.
 pub(crate) fn error_text(result: &Value) -> String {
     assert_eq!(result["isError"], json!(true), "not an error: {result}");
     result_text(result)
 }
 
-/// The structured half of a result that has to be a success.
+/// Returns the structured content of a result, which must be a success.
 pub(crate) fn structured_content(result: &Value) -> Value {
     assert_eq!(result["isError"], json!(false), "an error: {result}");
     result["structuredContent"].clone()

@@ -1,4 +1,4 @@
-//! The tools `time_now` and `time_convert`: what time it is, here and elsewhere.
+//! The tools `time_now` and `time_convert`: the current time, and conversion between time zones.
 
 use jiff::civil::{DateTime, Time};
 use jiff::fmt::temporal::Pieces;
@@ -122,7 +122,7 @@ pub(crate) fn convert(
     Ok(ToolResult::text(text).with_structured(value))
 }
 
-/// The moment a text means, and a remark where the clocks make it doubtful.
+/// Parses a time; adds a note if a clock change makes it ambiguous.
 fn parse_time(
     text: &str,
     from: Option<TimeZone>,
@@ -143,7 +143,7 @@ fn parse_time(
     if text.len() > MAX_TIME_BYTES {
         return Err(unclear());
     }
-    // A zone in brackets is easily ignored by whoever reads only the rest, so it comes first.
+    // Parse a zone in brackets first: the other parsers would ignore it.
     if text.contains('[') {
         let written = text.parse::<Zoned>().map_err(|_| unclear())?;
         return Ok((from.map_or(written.clone(), |zone| written.with_time_zone(zone)), None));
@@ -171,7 +171,7 @@ fn parse_time(
     Ok((moment, note))
 }
 
-/// A remark about a local time that a clock change skips or repeats.
+/// Returns a note about a local time that a clock change skips or repeats.
 fn clock_change_note(offset: AmbiguousOffset, place: &str, local: DateTime) -> Option<String> {
     match offset {
         AmbiguousOffset::Unambiguous { .. } => None,
@@ -184,7 +184,7 @@ fn clock_change_note(offset: AmbiguousOffset, place: &str, local: DateTime) -> O
     }
 }
 
-/// `9:05`, `15:30`, `15:30:59` or `15:30:59.5`, and nothing that has a date.
+/// Parses `9:05`, `15:30`, `15:30:59` or `15:30:59.5`; rejects text with a date.
 fn time_of_day(text: &str) -> Option<Time> {
     let (hour, _) = text.split_once(':')?;
     let digits = |text: &str| text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b':' | b'.'));
@@ -195,13 +195,13 @@ fn time_of_day(text: &str) -> Option<Time> {
     padded.parse().ok()
 }
 
-/// The offset an RFC 3339 time was written with, as a zone.
+/// Returns the offset of an RFC 3339 time as a zone.
 fn written_offset(text: &str) -> TimeZone {
     let offset = Pieces::parse(text).ok().and_then(|pieces| pieces.to_numeric_offset());
     offset.map_or(TimeZone::UTC, TimeZone::fixed)
 }
 
-/// Nobody who asks for the time wants nanoseconds.
+/// Truncates to the second: callers do not need fractions of the current time.
 fn whole_second(at: Zoned) -> Zoned {
     at.with().subsec_nanosecond(0).build().unwrap_or(at)
 }

@@ -1,4 +1,4 @@
-//! What the time tools say, on a clock that stands still.
+//! Tests the time tools with a fixed clock.
 
 use serde_json::{Value, json};
 
@@ -38,7 +38,7 @@ async fn the_time_is_told_in_the_zone_asked_for() {
     }
 }
 
-/// Asked as `time | from | to`, answered as `from | to | difference`.
+/// Input as `time|from|to`, expected output as `from|to|difference`.
 const CONVERSIONS: [(&str, &str); 8] = [
     ("15:30||Asia/Tokyo", "2026-03-29T15:30:00+02:00|2026-03-29T22:30:00+09:00|+07:00"),
     ("9:05|Asia/Tokyo|UTC", "2026-03-29T09:05:00+09:00|2026-03-29T00:05:00+00:00|-09:00"),

@@ -1,4 +1,4 @@
-//! The list of tools, and the way from a name to the function behind it.
+//! The list of tools, and the dispatch by name.
 
 use serde_json::{Map, Value, json};
 
@@ -11,7 +11,7 @@ use crate::{display_text, list, read, search, time};
 const MAX_ECHO_TIMES: u64 = 100;
 const MAX_ECHO_BYTES: usize = 256 * 1024;
 
-/// One tool: what it says about itself and what it does.
+/// A tool: its name, definition and function.
 #[derive(Clone, Copy)]
 pub(crate) struct BuiltinTool {
     name: &'static str,
@@ -19,7 +19,7 @@ pub(crate) struct BuiltinTool {
     run: fn(&ToolContext, &ToolArguments) -> Result<ToolResult, ToolRefusal>,
 }
 
-/// Sorted by name, so that the list is the same each time.
+/// The tools, sorted by name, so that the list is stable.
 const TOOLS: [BuiltinTool; 6] = [
     BuiltinTool { name: "echo", definition: echo_definition, run: echo },
     BuiltinTool { name: "files_list", definition: list::definition, run: list::run },
@@ -30,7 +30,7 @@ const TOOLS: [BuiltinTool; 6] = [
 ];
 
 impl BuiltinTool {
-    /// Runs the tool; whatever goes wrong from here on is a result.
+    /// Runs the tool; every failure from here on becomes a result.
     pub(crate) fn call(self, around: &ToolContext, arguments: Map<String, Value>) -> BuiltinReply {
         let result = self
             .check_arguments(arguments)
@@ -39,7 +39,7 @@ impl BuiltinTool {
         BuiltinReply::new(result.into_body())
     }
 
-    /// The schema that is shown is the one that is held.
+    /// Rejects arguments that the published schema does not declare.
     fn check_arguments(self, arguments: Map<String, Value>) -> Result<ToolArguments, ToolRefusal> {
         let definition = (self.definition)();
         let known = definition.pointer("/inputSchema/properties").and_then(Value::as_object);
@@ -48,7 +48,7 @@ impl BuiltinTool {
     }
 }
 
-/// The tool of that name.
+/// Returns the tool with this name.
 pub(crate) fn find(name: &str) -> Result<BuiltinTool, BuiltinRpcError> {
     TOOLS.into_iter().find(|tool| tool.name == name).ok_or_else(|| {
         BuiltinRpcError::invalid_params(format!(
@@ -62,7 +62,7 @@ pub(crate) fn definitions() -> Value {
     TOOLS.iter().map(|tool| (tool.definition)()).collect()
 }
 
-/// The annotations of a tool that only looks, and only at this machine.
+/// Returns the annotations of a tool that only reads, and only on this machine.
 pub(crate) fn read_only_annotations(title: &str) -> Value {
     json!({
         "title": title,
@@ -73,7 +73,7 @@ pub(crate) fn read_only_annotations(title: &str) -> Value {
     })
 }
 
-/// The tool `echo`: returns its text, to try out a connection.
+/// Returns the definition of the tool `echo`, which returns its text to test a connection.
 fn echo_definition() -> Value {
     json!({
         "name": "echo",

@@ -1,4 +1,4 @@
-//! What each tool gives for good arguments and what it says about bad ones.
+//! Tests the result of each tool for valid arguments, and its message for invalid ones.
 
 use serde_json::{Value, json};
 
@@ -197,7 +197,7 @@ async fn several_roots_are_told_apart_by_full_paths() {
     let listed = result_text(&call(&server, "files_list", json!({})).await);
     let expected = format!("{} (18 bytes)", outside.join("secret.txt").display());
     assert!(listed.lines().any(|line| line == expected), "{listed}");
-    // A relative path is looked for in each.
+    // A relative path is resolved in each root.
     for path in ["secret.txt", "hello.txt"] {
         let result = call(&server, "files_read", json!({ "path": path })).await;
         assert_eq!(result["isError"], json!(false), "{path}");

@@ -1,4 +1,4 @@
-//! Goes through a folder and what is below it, level by level, within limits and without links.
+//! Walks a folder tree breadth-first, within limits and without following links.
 
 use std::collections::VecDeque;
 use std::ops::ControlFlow;
@@ -13,19 +13,19 @@ use crate::roots::{RootedPath, Roots};
 const MAX_PER_FOLDER: usize = 10_000;
 const MAX_TOTAL: usize = 100_000;
 
-/// Folders full of what others made; listed, but entered only when named.
+/// Folders of generated or third-party files; listed, but entered only when named.
 pub(crate) const SKIPPED_FOLDERS: [&str; 3] = [".git", "node_modules", "target"];
 
-/// One thing that was come across.
+/// An entry that the walk found.
 #[derive(Debug)]
 pub(crate) struct WalkEntry<'a> {
     pub(crate) place: RootedPath,
-    /// The way from where the walk began.
+    /// Path relative to the start of the walk.
     pub(crate) relative: &'a Path,
     pub(crate) entry: &'a FolderEntry,
 }
 
-/// How far a walk goes.
+/// The limits of a walk.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WalkLimits {
     pub(crate) depth: u64,
@@ -33,19 +33,19 @@ pub(crate) struct WalkLimits {
     pub(crate) until: Instant,
 }
 
-/// Why a walk did not see everything.
+/// Why a walk ended early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WalkEnd {
-    /// It did see everything within its depth.
+    /// The walk was complete within its depth.
     Never,
-    /// The visitor had enough.
+    /// The visitor stopped the walk.
     Visitor,
     TooMany,
     TooLate,
 }
 
-/// Shows `visit` everything below a folder, nearest first; a folder that cannot be read is passed
-/// over unless it is the first.
+/// Calls `visit` for all entries below a folder, breadth-first. An unreadable subfolder is skipped;
+/// an unreadable start is an error.
 pub(crate) fn walk(
     roots: &Roots,
     start: &RootedPath,

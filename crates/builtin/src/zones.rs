@@ -1,4 +1,4 @@
-//! Finds a time zone by name, and the names that come close when there is none.
+//! Looks up time zones by name, with suggestions for unknown names.
 
 use jiff::tz;
 use jiff::tz::{Offset, TimeZone};
@@ -10,7 +10,7 @@ use crate::error::ToolRefusal;
 const MAX_NAME_BYTES: usize = 64;
 const MAX_SUGGESTIONS: usize = 5;
 
-/// The zone of that name, or a fixed offset such as `+05:30`.
+/// Returns the zone with this name, or a fixed offset such as `+05:30`.
 pub(crate) fn find(parameter: &str, name: &str) -> Result<TimeZone, ToolRefusal> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/_+-".contains(&byte);
     if name.len() <= MAX_NAME_BYTES {
@@ -30,10 +30,10 @@ pub(crate) fn find(parameter: &str, name: &str) -> Result<TimeZone, ToolRefusal>
     }))
 }
 
-/// `+05:30`, which reads the same in every place that allows an offset.
+/// Parses an offset of the form `+05:30`, the one form that every offset syntax accepts.
 fn fixed_offset(name: &str) -> Option<TimeZone> {
     let (hours, minutes) = name.strip_prefix(['+', '-'])?.split_once(':')?;
-    // `parse` alone would also take a sign.
+    // `parse` alone would also accept a sign.
     let digits = |text: &str| text.len() == 2 && text.bytes().all(|byte| byte.is_ascii_digit());
     let two = |text: &str| digits(text).then(|| text.parse::<i32>().ok()).flatten();
     let hours = two(hours)?;
@@ -55,8 +55,8 @@ fn suggestions(name: &str) -> Option<String> {
     (!quoted.is_empty()).then(|| quoted.join(", "))
 }
 
-/// The names nearest to `wanted`; if there are none, those whose place is near: `Asia/Tokyo` for
-/// `tokio`.
+/// Returns the names nearest to `wanted`; if there are none, those with a similar last part:
+/// `Asia/Tokyo` for `tokio`.
 fn nearest<'a>(wanted: &str, names: &[&'a str]) -> Vec<&'a str> {
     let near = nearest_names(wanted, names.iter().copied(), MAX_SUGGESTIONS);
     if !near.is_empty() {
@@ -68,7 +68,7 @@ fn nearest<'a>(wanted: &str, names: &[&'a str]) -> Vec<&'a str> {
     names.iter().copied().filter(is_near).take(MAX_SUGGESTIONS).collect()
 }
 
-/// The last part of a name: `Berlin` of `Europe/Berlin`.
+/// Returns the last part of a name: `Berlin` for `Europe/Berlin`.
 fn place(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }

@@ -1,4 +1,4 @@
-//! Checks the arguments of a call against the schema the tool was listed with.
+//! Validates the arguments of a call against the input schema that the tool was listed with.
 
 use std::fmt;
 use std::sync::Arc;
@@ -13,77 +13,75 @@ use switchboard_text::excerpt_text;
 use crate::problem::{ArgumentProblem, ArgumentProblemKind, BadArguments, ProblemCollector};
 use crate::schema_bounds::{MAX_DEPTH, SchemaExtent, is_deeper_than, measure};
 
-/// The longest schema that is compiled, in bytes.
+/// Maximum length of a schema that is compiled, in bytes.
 const MAX_SCHEMA_BYTES: usize = 256 * 1024;
-/// The memory all compiled patterns of a schema may take, and one of them, in bytes.
+/// Maximum memory for all compiled patterns of a schema, in bytes; it is divided among them.
 const MAX_TOTAL_PATTERN_BYTES: usize = 16 * 1024 * 1024;
+/// Maximum memory for one compiled pattern, in bytes.
 const MAX_PATTERN_BYTES: usize = 1024 * 1024;
-/// Steps a pattern that looks around may take; ordinary patterns take linear time.
+/// Maximum backtracking steps of a pattern with look-around; other patterns run in linear time.
 const MAX_BACKTRACKS: usize = 5_000;
-/// How deep arguments may nest.
+/// Maximum nesting depth of arguments.
 const MAX_ARGUMENT_DEPTH: usize = 64;
-/// How deep a schema that contains itself may go in one check, which bounds the stack.
+/// Maximum depth to which a recursive schema is followed in one check; it bounds the stack.
 const MAX_SCHEMA_RECURSION: usize = 1_500;
-/// How often such a schema may be entered to describe what is wrong.
+/// Maximum visits of a recursive schema while the validation errors are described.
 const MAX_VISITS: usize = 20_000;
 
-/// Why a schema cannot be used to check arguments.
+/// The reason why a schema cannot be used to check arguments.
 #[derive(Debug, thiserror::Error)]
 pub enum BadSchema {
-    /// The text is longer than any tool needs.
     #[error("the schema is {found} bytes long, more than {limit}")]
     TooLong {
-        /// The length of the text.
+        /// Length of the text in bytes.
         found: usize,
-        /// The longest length that is accepted.
+        /// Maximum length in bytes.
         limit: usize,
     },
-    /// The text is not JSON.
     #[error("the schema is not JSON: {0}")]
     NotJson(#[source] serde_json::Error),
-    /// The text is JSON, but no object.
+    /// The text is JSON, but not an object.
     #[error("the schema is not an object")]
     NotAnObject,
     /// The schema nests too deep, in its text or along its references.
     #[error("the schema nests deeper than {limit} levels")]
     TooDeep {
-        /// The deepest nesting that is accepted.
+        /// Maximum nesting depth.
         limit: usize,
     },
-    /// The schema unfolds into too many parts.
+    /// The schema expands into too many subschemas once its references are followed.
     #[error("the schema unfolds into more than {limit} subschemas")]
     TooManySubschemas {
-        /// The most that are accepted.
+        /// Maximum number of subschemas.
         limit: usize,
     },
-    /// The schema refers to another document, and those are never fetched.
+    /// The schema refers to another document; remote references are never fetched.
     #[error("the schema refers to another document, `{}`", excerpt_text(reference, 80))]
     RemoteReference {
-        /// The reference as written.
+        /// The reference as written in the schema.
         reference: String,
     },
-    /// The schema refers to a part of itself that is not there.
+    /// The schema refers to a part of itself that does not exist.
     #[error("the schema refers to `{}`, which it does not contain", excerpt_text(reference, 80))]
     UnknownReference {
-        /// The reference as written.
+        /// The reference as written in the schema.
         reference: String,
     },
-    /// The schema breaks the rules of its draft.
+    /// The schema is not valid under its draft.
     #[error(
         "the schema is not valid at `{}`: {}",
         excerpt_text(path, 80),
         excerpt_text(reason, 200)
     )]
     Invalid {
-        /// Where in the schema, as a JSON pointer.
+        /// Location in the schema, as a JSON pointer.
         path: String,
-        /// What is wrong there.
         reason: String,
     },
 }
 
 impl BadSchema {
-    /// What can be done about it.
+    /// Returns a suggestion for fixing the schema.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         match self {
@@ -98,9 +96,9 @@ impl BadSchema {
     }
 }
 
-/// A tool's input schema, compiled.
+/// A compiled input schema.
 pub struct ArgumentCheck {
-    /// None accepts any object.
+    /// `None` accepts any object.
     rules: Option<CompiledSchema>,
 }
 
@@ -111,14 +109,14 @@ struct CompiledSchema {
 }
 
 impl ArgumentCheck {
-    /// Compiles a schema given as JSON text; an empty text accepts any object.
+    /// Compiles a schema from JSON text; empty text accepts any object.
     ///
-    /// The draft is the one that `$schema` names, and 2020-12 without it. Formats are not
-    /// checked: they are hints, and the server is the judge of them.
+    /// The draft is the one named by `$schema`, 2020-12 by default. Formats are not checked: they
+    /// are annotations, and the server validates them.
     ///
     /// # Errors
     ///
-    /// When the schema is too large, reaches outside itself or is not valid.
+    /// Returns an error if the schema is too large, has remote references or is invalid.
     pub fn compile(schema: &str) -> Result<Self, BadSchema> {
         if schema.len() > MAX_SCHEMA_BYTES {
             return Err(BadSchema::TooLong { found: schema.len(), limit: MAX_SCHEMA_BYTES });
@@ -127,7 +125,7 @@ impl ArgumentCheck {
             return Ok(Self { rules: None });
         }
         let mut schema: Value = serde_json::from_str(schema).map_err(|error| {
-            // The parser gives up before the measure below could be taken.
+            // The parser's own recursion limit applies before `measure` runs.
             if error.to_string().starts_with("recursion limit") {
                 BadSchema::TooDeep { limit: MAX_DEPTH }
             } else {
@@ -137,14 +135,15 @@ impl ArgumentCheck {
         let named = match &mut schema {
             Value::Null | Value::Bool(true) => return Ok(Self { rules: None }),
             Value::Object(members) if members.is_empty() => return Ok(Self { rules: None }),
-            // Taken out, because a draft that nobody knows would otherwise be looked for.
+            // Remove `$schema`: the validator would try to load an unknown draft.
             Value::Object(members) => members.remove("$schema"),
             _ => return Err(BadSchema::NotAnObject),
         };
         let extent = measure(&schema)?;
         let validator = match build_validator(&schema, draft(named.as_ref()), extent) {
             Ok(validator) => validator,
-            // A schema that names no draft may be of the oldest one that is still written.
+            // A schema that names no draft may be written for draft 4, which some servers still
+            // use.
             Err(error) if named.is_none() => build_validator(&schema, Draft::Draft4, extent)
                 .map_err(|_| invalid_schema(&error))?,
             Err(error) => return Err(invalid_schema(&error)),
@@ -152,11 +151,11 @@ impl ArgumentCheck {
         Ok(Self { rules: Some(CompiledSchema { schema, validator, extent }) })
     }
 
-    /// Checks arguments.
+    /// Checks the arguments of a call.
     ///
     /// # Errors
     ///
-    /// When the arguments are no object or do not fit the schema.
+    /// Returns an error if the arguments are not an object or violate the schema.
     pub fn check(&self, arguments: &Value) -> Result<(), BadArguments> {
         if !arguments.is_object() {
             return Err(BadArguments::single(ArgumentProblem::not_an_object(arguments)));
@@ -168,7 +167,7 @@ impl ArgumentCheck {
     ///
     /// # Errors
     ///
-    /// When it does not fit the schema.
+    /// Returns an error if the value violates the schema.
     pub fn check_value(&self, value: &Value) -> Result<(), BadArguments> {
         if is_deeper_than(value, MAX_ARGUMENT_DEPTH) {
             return Err(BadArguments::single(too_deep(MAX_ARGUMENT_DEPTH)));
@@ -197,7 +196,7 @@ impl CompiledSchema {
         if self.validator.is_valid(arguments) {
             return Ok(());
         }
-        // Describing has no memory of what it has seen: where a schema leads back to itself in
+        // Collecting errors does not memoize visited subschemas: where a schema refers to itself in
         // several ways, each level of the arguments multiplies the work.
         if contains_itself && is_deeper_than(arguments, describable_levels(self.extent.returns)) {
             return Err(BadArguments::single(ArgumentProblem {
@@ -213,7 +212,8 @@ impl CompiledSchema {
     }
 }
 
-/// How many levels can be described when every level multiplies the work by `returns`.
+/// Returns the number of levels that can be described if each level multiplies the work by
+/// `returns`.
 fn describable_levels(returns: usize) -> usize {
     if returns < 2 {
         return MAX_ARGUMENT_DEPTH;
@@ -257,7 +257,7 @@ fn build_validator(
         .backtrack_limit(MAX_BACKTRACKS)
         .size_limit(size)
         .dfa_size_limit(size);
-    // The linear engine knows no look-around, which some honest schemas use.
+    // The linear engine does not support look-around, which some legitimate schemas use.
     options
         .clone()
         .with_pattern_options(linear)
@@ -278,19 +278,19 @@ fn invalid_schema(error: &ValidationError<'_>) -> BadSchema {
     }
 }
 
-/// As many checks are kept; then all are let go, which is rare and cheap enough.
+/// Maximum number of cached checks; a full cache is cleared, which is rare and cheap.
 const MAX_CHECKS: usize = 1_024;
 
 type CompiledCheck = Arc<Result<ArgumentCheck, BadSchema>>;
 
-/// Compiled checks, by the fingerprint of the definition they were made from.
+/// Compiled checks, keyed by the fingerprint of the definition.
 #[derive(Debug, Default)]
 pub struct CheckCache {
     compiled: Mutex<HashMap<Box<str>, CompiledCheck>>,
 }
 
 impl CheckCache {
-    /// The check for a definition, compiled if it is the first time.
+    /// Returns the check for a definition, compiling it on first use.
     pub fn get_or_compile(
         &self,
         digest: &str,
@@ -299,7 +299,7 @@ impl CheckCache {
         if let Some(check) = self.compiled.lock().get(digest) {
             return Arc::clone(check);
         }
-        // Compiled outside the lock: a large schema must not hold up other calls.
+        // Compile outside the lock, so that a large schema does not block other calls.
         let check = Arc::new(compile());
         let mut compiled = self.compiled.lock();
         if compiled.len() >= MAX_CHECKS {

@@ -1,4 +1,4 @@
-//! Proves what a schema accepts, what it says about the rest, and that it stays within bounds.
+//! Tests what schemas accept, how violations are described, and the limits.
 
 use std::time::{Duration, Instant};
 
@@ -48,7 +48,7 @@ fn falsy_values_are_values_and_a_whole_number_is_an_integer() {
     assert!(!accepts(&schema, &json!({"n": 1.5, "f": true, "s": "x"})));
 }
 
-/// A schema, arguments that do not fit it, and the one problem they have.
+/// A schema, arguments that violate it, and the one problem expected.
 type Case = (Value, Value, ArgumentProblemKind, &'static str);
 
 fn assert_problems(cases: impl IntoIterator<Item = Case>) {
@@ -62,7 +62,7 @@ fn assert_problems(cases: impl IntoIterator<Item = Case>) {
     }
 }
 
-/// A case of one parameter, `p`.
+/// Returns a case with one parameter, `p`.
 fn parameter(
     schema: Value,
     value: Value,

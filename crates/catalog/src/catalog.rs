@@ -1,4 +1,4 @@
-//! Everything that the servers of one moment offer, with names for models and a search index.
+//! The catalog: all offers of a fleet, with names for models and a search index.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,11 +13,11 @@ use crate::search::{SearchDocument, SearchIndex, SearchParameter};
 use crate::search_build::SearchIndexBuilder;
 use crate::status::ServerStatus;
 
-/// All offers of one fleet. Never changed; names and index are worked out when first needed.
+/// All offers of one fleet. Immutable; names and index are computed on first use.
 #[derive(Debug)]
 pub struct Catalog {
     servers: Vec<Arc<Server>>,
-    /// For each tool: which server, and which of its tools.
+    /// For each tool, the index of its server and its index within that server.
     tools: Vec<(u32, u32)>,
     names: OnceLock<ModelNames>,
     index: OnceLock<SearchIndex>,
@@ -28,12 +28,12 @@ pub struct Catalog {
 pub struct CatalogEntry<'a> {
     pub server: &'a Server,
     pub tool: &'a Tool,
-    /// Its place in the catalog.
+    /// Index of the tool in the catalog.
     pub place: usize,
 }
 
 impl Catalog {
-    /// Gathers what the fleet offers; servers that may not be used offer nothing.
+    /// Collects the offers of the fleet, except those of servers that cannot be used.
     #[must_use]
     pub fn from_fleet(fleet: &Fleet) -> Self {
         let usable = |server: &&Arc<Server>| {
@@ -53,30 +53,30 @@ impl Catalog {
         Self { servers, tools, names: OnceLock::new(), index: OnceLock::new() }
     }
 
-    /// The servers that may be used.
+    /// Returns the servers that can be used.
     #[must_use]
     pub fn servers(&self) -> &[Arc<Server>] {
         &self.servers
     }
 
-    /// How many tools there are.
+    /// Returns the number of tools.
     #[must_use]
     pub fn len(&self) -> usize {
         self.tools.len()
     }
 
-    /// Whether there is no tool.
+    /// Returns whether the catalog has no tools.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()
     }
 
-    /// All tools, server by server.
+    /// Returns all tools, server by server.
     pub fn tools(&self) -> impl Iterator<Item = CatalogEntry<'_>> {
         (0..self.tools.len()).filter_map(|place| self.tool(place))
     }
 
-    /// The tool at a place.
+    /// Returns the tool at an index.
     #[must_use]
     pub fn tool(&self, place: usize) -> Option<CatalogEntry<'_>> {
         let (server, tool) = *self.tools.get(place)?;
@@ -85,7 +85,7 @@ impl Catalog {
         Some(CatalogEntry { server, tool, place })
     }
 
-    /// The names that models use.
+    /// Returns the names by which models call the tools.
     #[must_use]
     pub fn names(&self) -> &ModelNames {
         self.names.get_or_init(|| {
@@ -93,7 +93,7 @@ impl Catalog {
         })
     }
 
-    /// The tools that fit the words best, with how well they do.
+    /// Returns the best matches for a query, each with its score.
     #[must_use]
     pub fn search(&self, words: &str, limit: usize) -> Vec<(CatalogEntry<'_>, f32)> {
         let hits = self.index().search(words, limit);
@@ -102,7 +102,7 @@ impl Catalog {
 
     fn index(&self) -> &SearchIndex {
         self.index.get_or_init(|| {
-            // Tool by tool: nothing of a definition is kept but its words.
+            // Index tool by tool, so that only one parsed definition is in memory at a time.
             let mut builder = SearchIndexBuilder::default();
             for entry in self.tools() {
                 add_to_index(&mut builder, entry);

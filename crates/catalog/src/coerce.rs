@@ -1,15 +1,15 @@
-//! Turns the text a person typed for a parameter into the value its schema asks for.
+//! Converts text typed for a parameter into the value that its schema requires.
 
 use serde_json::{Number, Value};
 
-/// How deep alternatives within alternatives are followed.
+/// Maximum depth to which nested alternatives are followed.
 const MAX_DEPTH: usize = 8;
 
-/// The value that a text such as the right side of `days=3` stands for.
+/// Converts text such as the right side of `days=3` into a value.
 ///
-/// With a schema the first type that the text can be read as wins, in the order the schema lists
-/// them; a text that fits none stays a string, so that the check can say what is wrong with it.
-/// Without a schema a text that is a JSON number, boolean, null, object or array is that value.
+/// With a schema, the first listed type that the text parses as wins. Text that matches no type
+/// stays a string, so that validation can report it. Without a schema, text that parses as a JSON
+/// number, boolean, null, object or array becomes that value.
 #[must_use]
 pub fn value_from_text(text: &str, schema_of_parameter: Option<&Value>) -> Value {
     match schema_of_parameter.filter(|schema| !is_unconstrained(schema)) {
@@ -19,7 +19,8 @@ pub fn value_from_text(text: &str, schema_of_parameter: Option<&Value>) -> Value
     }
 }
 
-/// What fits nothing, as what it is: a number that is not whole is still no text.
+/// Returns the value for text that matches no type of the schema: a number stays a number where an
+/// integer is expected, so that the reported problem names its type.
 fn fallback_value(text: &str, schema: &Value) -> Value {
     let wants_number = schema.get("type").is_some_and(|name| name == "integer");
     let found = number(text).filter(|_| wants_number).map(Value::Number);
@@ -58,7 +59,7 @@ fn is_unconstrained(schema: &Value) -> bool {
     !telling.iter().any(|keyword| schema.get(keyword).is_some())
 }
 
-/// The option that is written like the text.
+/// Returns the option equal to the text, as a string or as JSON.
 fn matching_option(text: &str, options: &[Value]) -> Option<Value> {
     let as_string = options.iter().find(|option| option.as_str() == Some(text));
     let parse = || serde_json::from_str(text).ok().filter(|parsed| options.contains(parsed));
@@ -78,7 +79,7 @@ fn coerce_to_type(text: &str, name: &str) -> Option<Value> {
     }
 }
 
-/// A JSON number, unless it is an integer too long to be kept exactly.
+/// Parses a JSON number; rejects integers that would lose digits.
 fn number(text: &str) -> Option<Number> {
     let number: Number = serde_json::from_str(text).ok()?;
     let digits = text.trim().trim_start_matches('-');

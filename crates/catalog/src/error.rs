@@ -1,86 +1,79 @@
-//! Why a call cannot be looked up, and what comes close.
+//! Errors of call resolution, with near names and hints.
 
 use switchboard_core::{Target, TargetKind};
 
 use crate::problem::BadArguments;
 
-/// Why a proposed call is not a call.
+/// The reason why a proposed call cannot be resolved.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum ResolveError {
-    /// No server has that name.
     #[error("there is no server `{server}`")]
     UnknownServer {
-        /// The name that was asked for.
+        /// The requested name.
         server: String,
-        /// Names that come close.
+        /// Similar names.
         near: Vec<String>,
     },
-    /// The server is switched off.
     #[error("server `{server}` is disabled and cannot be used")]
     Disabled { server: String },
-    /// The server is of a project's file or does something dangerous, and nobody has agreed to it.
+    /// The server comes from a project's file or is potentially dangerous, and is not approved.
     #[error("server `{server}` has not been approved")]
     NotApproved { server: String },
-    /// The rules do not allow the server to be there.
+    /// The server is blocked by a rule.
     #[error("server `{server}` cannot be used: {why}")]
     NotAllowed {
         server: String,
-        /// Who says so, and where.
+        /// The rule that blocks it.
         why: String,
     },
-    /// The server is not up, so nobody knows whether it has it.
+    /// The server is not ready, so its offers are unknown.
     #[error("server `{server}` is {state}")]
     NotReady {
         server: String,
-        /// Its state, and why.
+        /// The state and its reason.
         state: String,
-        /// What to do about it.
         hint: Option<String>,
     },
-    /// The server does not list it.
+    /// The server does not list the target.
     #[error("server `{}` lists no {} `{}`", target.server, target.kind, target.name)]
     NotListed {
-        /// What was asked for.
         target: Target,
-        /// Names that come close.
+        /// Similar names.
         near: Vec<String>,
     },
-    /// Its definition is held until a person has looked at it.
+    /// The definition is quarantined until a person has reviewed it.
     #[error("`{target}` is held: {reason}")]
     Held {
-        /// What was asked for.
         target: Target,
+        /// The findings behind it, without text from the server.
         reason: String,
     },
-    /// The arguments are no JSON object, or lack something.
+    /// The arguments are not a JSON object, or a required argument of a prompt is missing.
     #[error("the arguments for `{target}` cannot be used: {problem}")]
     NotAnObject {
-        /// What was asked for.
         target: Target,
+        /// The parse error, or the name of the missing argument.
         problem: String,
     },
-    /// The arguments do not fit the schema.
+    /// The arguments violate the tool's schema.
     #[error("the arguments for `{target}` do not fit: {problems}")]
     BadArguments {
-        /// What was asked for.
         target: Target,
-        /// What is wrong, and where.
+        /// The violations, each with its location.
         problems: BadArguments,
     },
-    /// The schema cannot be used, so the arguments cannot be checked.
+    /// The schema is unusable, so the arguments cannot be checked.
     #[error("the arguments for `{target}` cannot be checked: {problem}")]
     BadSchema {
-        /// What was asked for.
         target: Target,
-        /// What is wrong with the schema.
         problem: String,
-        /// What to do about it.
+        /// Suggested fix, for the author of the server.
         hint: &'static str,
     },
 }
 
 impl ResolveError {
-    /// What to do next.
+    /// Returns a hint for the next step.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
@@ -120,7 +113,7 @@ impl ResolveError {
         }
     }
 
-    /// The reason in one word, for the record.
+    /// Returns the machine-readable reason for the record.
     #[must_use]
     pub const fn word(&self) -> &'static str {
         match self {

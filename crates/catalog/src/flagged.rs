@@ -1,4 +1,5 @@
-//! `Flagged`: a definition with findings of the scanner; `AcceptedFindings`: those a person approved.
+//! `Flagged`: a definition with scanner findings; `AcceptedFindings`: findings that a person
+//! accepted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,22 +31,22 @@ pub struct Flagged {
 }
 
 impl Flagged {
-    /// Whether nobody but a person may see it.
+    /// Returns whether the definition is quarantined: visible to people only.
     #[must_use]
     pub fn is_held(&self) -> bool {
         self.severity == Severity::Block && !self.accepted
     }
 
-    /// Whether nothing of its server may be used because of it: an attack that cannot be mistaken.
-    /// Tools and instructions are the server's own words; names of resources and prompts may be
-    /// somebody else's.
+    /// Returns whether the finding quarantines the whole server: it is an unmistakable attack in a
+    /// tool or in the instructions. Names of resources and prompts do not count, because they may
+    /// be third-party content.
     #[must_use]
     pub fn holds_server(&self) -> bool {
         let own_words = matches!(self.kind, DefinitionKind::Tool | DefinitionKind::Instructions);
         own_words && self.is_held() && is_clear_attack(&self.findings)
     }
 
-    /// Whether a person should know of it before an agent calls it.
+    /// Returns whether a call by an agent needs a person's approval because of the findings.
     #[must_use]
     pub fn is_suspicious(&self) -> bool {
         self.severity >= Severity::Ask && !self.accepted
@@ -63,7 +64,7 @@ impl Flagged {
         }
     }
 
-    /// Why, in one line.
+    /// Returns the reason in one line.
     #[must_use]
     pub fn reason(&self) -> String {
         let rules: Vec<&str> = self.findings.iter().map(|finding| finding.rule).collect();
@@ -71,41 +72,41 @@ impl Flagged {
     }
 }
 
-/// One definition that a person approved despite its findings.
+/// A definition that a person accepted despite its findings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Acceptance {
-    /// The kind of definition, in one word.
+    /// Kind of the definition, as a word.
     pub kind: String,
-    /// Its name or address; empty for instructions.
+    /// Name or URI; empty for instructions.
     pub name: String,
-    /// The fingerprint of its canonical text, as pins have it.
+    /// Fingerprint of the canonical text, as stored in pins.
     pub digest: String,
-    /// The rules behind the findings that the person was shown.
+    /// Rules of the findings that the person was shown.
     pub rules: BTreeSet<String>,
-    /// When it was accepted.
+    /// Time of the acceptance.
     pub at: String,
 }
 
-/// All accepted definitions, by the identity of their server.
+/// All accepted definitions, keyed by the identity of their server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AcceptedFindings {
-    /// Identity of the server, definitions.
+    /// Definitions by server identity.
     pub servers: BTreeMap<String, Vec<Acceptance>>,
 }
 
 /// One version of a definition.
 #[derive(Clone, Copy, Debug)]
 pub struct DefinitionVersion<'a> {
-    /// The kind of definition, in one word.
+    /// Kind of the definition, as a word.
     pub kind: &'a str,
-    /// Its name or address; empty for instructions.
+    /// Name or URI; empty for instructions.
     pub name: &'a str,
-    /// The fingerprint of its canonical text, as pins have it.
+    /// Fingerprint of the canonical text, as stored in pins.
     pub digest: &'a str,
 }
 
 impl AcceptedFindings {
-    /// Returns whether a person has accepted exactly this definition, with all its findings.
+    /// Returns whether a person has accepted exactly this definition and all of these rules.
     #[must_use]
     pub fn covers<'a>(
         &self,

@@ -1,4 +1,4 @@
-//! The servers of one moment, what they offer and the connections to them.
+//! A snapshot of the servers, their offers and the connections to them.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -14,107 +14,103 @@ use crate::flagged::AcceptedFindings;
 use crate::health::Health;
 use crate::status::ServerStatus;
 
-/// All configured servers at one moment. Never changed, only replaced.
+/// A snapshot of all configured servers. Immutable: a change publishes a new one.
 #[derive(Clone, Debug, Default)]
 pub struct Fleet {
-    /// The servers by name.
     pub servers: BTreeMap<ServerId, Arc<Server>>,
-    /// Grows with every change of what is offered, or of what may be shown of it.
+    /// Incremented whenever the offers, or the visible part of them, change.
     pub edition: u64,
-    /// What a person stands by in spite of what was found in it.
+    /// Findings that a person accepted.
     pub accepted: Arc<AcceptedFindings>,
 }
 
-/// One server at one moment.
+/// A snapshot of one server.
 #[derive(Clone, Debug)]
 pub struct Server {
     pub id: ServerId,
-    /// Its configuration; absent when that cannot be read.
+    /// The configuration; absent if it cannot be read.
     pub config: Option<Arc<ServerConfig>>,
-    /// Its state: the best one of its instances.
+    /// The best state among its instances.
     pub status: ServerStatus,
     pub instances: Vec<Instance>,
-    /// What it offers; kept while it is down.
+    /// Its offers; kept while the server is down.
     pub offers: Arc<Offers>,
-    /// What was agreed on with it, last time.
+    /// Result of the last handshake.
     pub agreement: Option<Arc<Agreement>>,
 }
 
 /// One connection to a server.
 #[derive(Clone, Debug)]
 pub struct Instance {
-    /// Its number, from 0.
+    /// Index of the instance, from 0.
     pub number: usize,
     pub status: ServerStatus,
-    /// How to talk to it, when it is ready.
+    /// The connection, if the instance is ready.
     pub peer: Option<Peer>,
-    /// How it is doing.
     pub health: Arc<Health>,
 }
 
-/// What a server offers.
+/// The offers of a server.
 #[derive(Debug, Default)]
 pub struct Offers {
     pub tools: Vec<Tool>,
     pub resources: Vec<ListedItem>,
     pub templates: Vec<ListedItem>,
     pub prompts: Vec<ListedItem>,
-    /// What was left out of the lists, and why.
+    /// Items left out of the lists, each with the reason.
     pub faults: Vec<String>,
-    /// The lists that could not be had; what stands in their place is what was known before.
+    /// Kinds that could not be listed; their previous items are kept.
     pub unlisted: Vec<ItemKind>,
-    /// Which place a tool has, worked out when first needed.
+    /// Index of each tool by name, computed on first use.
     places: OnceLock<HashMap<Box<str>, usize>>,
 }
 
-/// A tool, with what is worked out about it once.
+/// A listed tool, with its digest and facts computed once.
 #[derive(Debug)]
 pub struct Tool {
-    /// Its name and definition.
     pub item: ListedItem,
     digest: OnceLock<Arc<str>>,
     facts: OnceLock<ToolFacts>,
 }
 
-/// What a call needs to know of a definition without reading it again.
+/// Properties of a definition that calls need, cached so that it is not parsed again.
 #[derive(Clone, Copy, Debug)]
 pub struct ToolFacts {
-    /// Structured results have a schema.
+    /// Whether structured results have a schema.
     pub has_output_schema: bool,
-    /// Some arguments are mirrored in HTTP headers.
+    /// Whether some arguments are mirrored in HTTP headers.
     pub has_mirrored_arguments: bool,
-    /// Whether the server goes on with it by itself if asked to.
+    /// Whether the tool can run as a task.
     pub task_support: TaskSupport,
 }
 
-/// Whether a tool runs as a task: 2025-11-25 lets the tool say so.
+/// Whether a tool runs as a task, as declared in protocol version 2025-11-25.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TaskSupport {
     #[default]
     Forbidden,
-    /// If the caller asks for it.
+    /// Only if the caller requests it.
     Optional,
     Required,
 }
 
-/// The parts of a definition that we look at.
+/// The members of a definition that Switchboard reads.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Definition<'a> {
-    /// A name for people.
+    /// Display name.
     pub title: Option<String>,
-    /// What it is for.
     pub description: Option<String>,
-    /// What arguments it takes.
+    /// Schema of the arguments.
     #[serde(borrow)]
     pub input_schema: Option<&'a RawValue>,
-    /// What its structured results look like.
+    /// Schema of the structured results.
     #[serde(borrow)]
     pub output_schema: Option<&'a RawValue>,
-    /// What the server says about its effects.
+    /// The server's hints about side effects.
     #[serde(borrow)]
     pub annotations: Option<&'a RawValue>,
-    /// A resource's or prompt's name.
+    /// Name of a resource or prompt.
     pub name: Option<String>,
     pub mime_type: Option<String>,
     #[serde(borrow)]
@@ -122,32 +118,32 @@ pub struct Definition<'a> {
 }
 
 impl Tool {
-    /// A tool as it was listed.
+    /// Creates a tool from its list entry.
     #[must_use]
     pub const fn new(item: ListedItem) -> Self {
         Self { item, digest: OnceLock::new(), facts: OnceLock::new() }
     }
 
-    /// Its name.
+    /// Returns the name.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.item.key
     }
 
-    /// The parts of its definition.
+    /// Returns the parsed members of the definition.
     #[must_use]
     pub fn definition(&self) -> Definition<'_> {
         definition(&self.item)
     }
 
-    /// The fingerprint of its definition.
+    /// Returns the fingerprint of the definition.
     #[must_use]
     pub fn digest(&self) -> &Arc<str> {
         self.digest
             .get_or_init(|| switchboard_text::hex_digest([self.item.raw.get().as_bytes()]).into())
     }
 
-    /// The address of its page for people, where its definition names one.
+    /// Returns the URI of the tool's UI page, if the definition names one.
     #[must_use]
     pub fn ui_resource(&self) -> Option<String> {
         #[derive(Deserialize)]
@@ -174,7 +170,7 @@ impl Tool {
         meta.ui.and_then(|ui| ui.page).or(meta.older)
     }
 
-    /// What a call needs to know of it.
+    /// Returns the cached properties of the definition.
     #[must_use]
     pub fn facts(&self) -> ToolFacts {
         *self.facts.get_or_init(|| {
@@ -207,7 +203,7 @@ fn task_support(definition: &str) -> TaskSupport {
     }
 }
 
-/// The parts of an item's definition; odd ones are left empty.
+/// Returns the members of an item's definition; malformed members are `None`.
 #[must_use]
 pub fn definition(item: &ListedItem) -> Definition<'_> {
     // A member of an unexpected type must not hide the others.
@@ -252,7 +248,7 @@ fn parse_leniently(text: &str) -> Definition<'_> {
 }
 
 impl Offers {
-    /// Whether both say the same, to the letter.
+    /// Returns whether both have byte-identical items, faults and unlisted kinds.
     #[must_use]
     pub fn is_identical_to(&self, other: &Self) -> bool {
         fn are_identical(one: &[ListedItem], other: &[ListedItem]) -> bool {
@@ -269,7 +265,7 @@ impl Offers {
             && self.unlisted == other.unlisted
     }
 
-    /// What the lists gave.
+    /// Creates the offers from the results of the list requests.
     #[must_use]
     pub fn new(
         tools: Vec<ListedItem>,
@@ -283,7 +279,7 @@ impl Offers {
         Self { tools, resources, templates, prompts, faults, unlisted: Vec::new(), places }
     }
 
-    /// The tool of that name.
+    /// Returns the tool with this name.
     #[must_use]
     pub fn tool(&self, name: &str) -> Option<&Tool> {
         let places = self.places.get_or_init(|| {
@@ -295,14 +291,14 @@ impl Offers {
 }
 
 impl Server {
-    /// Lines on its output that are not messages, on the connections of this moment.
+    /// Returns the number of output lines that are not messages, over the current connections.
     #[must_use]
     pub fn noise_lines(&self) -> u64 {
         let peers = self.instances.iter().filter_map(|instance| instance.peer.as_ref());
         peers.map(|peer| peer.stats().noise).sum()
     }
 
-    /// Why its tools are not known, where it says that it has some.
+    /// Returns why the tools are unknown, if the server declares that it has tools.
     #[must_use]
     pub fn missing_tools_reason(&self) -> Option<&str> {
         let has_tools =
@@ -312,7 +308,7 @@ impl Server {
         told.filter(|_| is_missing).map(String::as_str)
     }
 
-    /// The ready instance with the fewest calls under way.
+    /// Returns the ready instance with the fewest calls in flight.
     #[must_use]
     pub fn least_busy(&self) -> Option<(&Instance, &Peer)> {
         self.instances

@@ -1,4 +1,4 @@
-//! How one instance is doing: calls on it, failures in a row, and whether it rests.
+//! The health of one instance: calls in flight, consecutive failures, circuit breaker.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
@@ -7,34 +7,33 @@ use std::time::Instant;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 
-/// Failures in a row after which calls fail at once, until a probe succeeds.
+/// Consecutive failures that open the breaker; calls then fail at once until a probe succeeds.
 const BREAKER_THRESHOLD: u32 = 3;
 
-/// Retries are at most a fifth of the calls, with this many to start from.
+/// Retry budget: one retry per five calls, plus an initial ten.
 const RETRY_BUDGET: (u32, u32) = (5, 10);
 
-/// The health of one connection.
+/// The health of one instance.
 #[derive(Debug, Default)]
 pub struct Health {
     in_flight: AtomicUsize,
     calls: AtomicU32,
     retries: AtomicU32,
-    /// Whether there is anything to clear; looked at without the lock after every good answer.
+    /// Whether `breaker` has failures to clear; read without the lock after each success.
     has_failures: AtomicBool,
     breaker: Mutex<BreakerState>,
     wants_probe: Notify,
-    /// Who waits until everything that the server has sent is taken in.
+    /// Callers that wait until all received messages are processed.
     catch_up_waiters: Mutex<Vec<oneshot::Sender<()>>>,
     wants_catching_up: Notify,
     run: Mutex<Option<ServerRun>>,
 }
 
-/// One run of a server: from its start until it ends or is lost.
+/// One run of a server, from its start until it ends or is lost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ServerRun {
-    /// The process that was started for it, which has the server below it; none of a remote one.
+    /// The process started for it, the server's ancestor; `None` for a remote server.
     pub process: Option<u32>,
-    /// Since when it is there.
     pub since: Instant,
 }
 
@@ -44,18 +43,18 @@ struct BreakerState {
     open_reason: Option<String>,
 }
 
-/// A call that is under way on an instance.
+/// A call in flight on an instance; counted until dropped.
 #[derive(Debug)]
 pub struct CallGuard(Arc<Health>);
 
 impl Health {
-    /// Calls that are under way.
+    /// Returns the number of calls in flight.
     #[must_use]
     pub fn in_flight(&self) -> usize {
         self.in_flight.load(Ordering::Relaxed)
     }
 
-    /// Counts a call until the result is dropped.
+    /// Counts a call as in flight until the guard is dropped.
     #[must_use]
     pub fn enter(self: &Arc<Self>) -> CallGuard {
         self.in_flight.fetch_add(1, Ordering::Relaxed);
@@ -63,18 +62,18 @@ impl Health {
         CallGuard(Arc::clone(self))
     }
 
-    /// The run that goes on, if the server is there.
+    /// Returns the current run, if the server is up.
     #[must_use]
     pub fn run(&self) -> Option<ServerRun> {
         *self.run.lock()
     }
 
-    /// Notes that a run begins, or that it is over.
+    /// Records the start or the end of a run.
     pub fn set_run(&self, run: Option<ServerRun>) {
         *self.run.lock() = run;
     }
 
-    /// Why calls fail at once at the moment.
+    /// Returns why the breaker is open, if it is.
     #[must_use]
     pub fn breaker_reason(&self) -> Option<String> {
         if !self.has_failures.load(Ordering::Acquire) {
@@ -83,7 +82,7 @@ impl Health {
         self.breaker.lock().open_reason.clone()
     }
 
-    /// Whether the budget allows another attempt; counts it if so.
+    /// Returns whether the retry budget allows another attempt, and counts it if so.
     pub fn may_retry(&self) -> bool {
         let allowed = RETRY_BUDGET.1 + self.calls.load(Ordering::Relaxed) / RETRY_BUDGET.0;
         let used = self.retries.fetch_add(1, Ordering::Relaxed);
@@ -93,7 +92,7 @@ impl Health {
         used < allowed
     }
 
-    /// The server answered, or a new connection begins without the failures of the one before.
+    /// Records an answer of the server, or a new connection, which starts without failures.
     pub fn record_success(&self) {
         if self.has_failures.load(Ordering::Acquire) {
             let mut illness = self.breaker.lock();
@@ -102,7 +101,7 @@ impl Health {
         }
     }
 
-    /// The server did not answer, or could not.
+    /// Records that the server failed to answer.
     pub fn record_failure(&self, why: &str) {
         let mut illness = self.breaker.lock();
         illness.failures += 1;
@@ -115,8 +114,8 @@ impl Health {
         }
     }
 
-    /// Waits until everything that the server has sent up to this moment is taken in; for ever, if
-    /// nobody takes anything in any more.
+    /// Waits until all messages received so far are processed. Never returns if the task that
+    /// processes them has ended.
     pub async fn caught_up(&self) {
         let (told, caught_up) = oneshot::channel();
         self.catch_up_waiters.lock().push(told);
@@ -126,13 +125,13 @@ impl Health {
         }
     }
 
-    /// Waits until somebody wants to know that everything is taken in. Whoever waits for this takes
-    /// in first what has come.
+    /// Waits until a caller of `caught_up` requests confirmation. The waiting task must process all
+    /// received messages before it confirms.
     pub async fn catch_up_requested(&self) {
         self.wants_catching_up.notified().await;
     }
 
-    /// Tells everybody who waits that there is nothing left to take in.
+    /// Confirms to all waiting callers that no received message is unprocessed.
     pub fn notify_caught_up(&self) {
         let behind = std::mem::take(&mut *self.catch_up_waiters.lock());
         for told in behind {

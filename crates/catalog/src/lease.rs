@@ -1,4 +1,4 @@
-//! One catalog and the connections behind it, held by whoever was shown it.
+//! `Lease`: one catalog and the connections behind it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use crate::fleet::{Fleet, Server, Tool, definition};
 use crate::status::ServerStatus;
 use crate::{output, template};
 
-/// As many near names are suggested.
+/// Maximum number of similar names to suggest.
 const MAX_SUGGESTIONS: usize = 3;
 
-/// What was advertised, and what will run.
+/// A catalog together with the connections that its calls use.
 #[derive(Clone, Debug)]
 pub struct Lease {
     fleet: Arc<Fleet>,
@@ -33,10 +33,10 @@ pub struct Lease {
     deny_list: Arc<DenyList>,
 }
 
-/// What rules forbid to everybody, and which rule.
+/// Targets that rules forbid to every caller, with the rule.
 pub type DenyList = BTreeMap<Target, String>;
 
-/// A call whose target is listed and whose arguments fit.
+/// A call whose target is listed and whose arguments fit the schema.
 #[derive(Clone, Debug)]
 pub struct ResolvedCall {
     target: Target,
@@ -46,25 +46,25 @@ pub struct ResolvedCall {
 }
 
 impl Lease {
-    /// Holds `fleet` together with its catalog.
+    /// Creates a lease on `fleet` and its catalog.
     #[must_use]
     pub fn new(fleet: Arc<Fleet>, catalog: Arc<Catalog>, checks: Arc<CheckCache>) -> Self {
         Self { fleet, catalog, checks, flagged: Arc::default(), deny_list: Arc::default() }
     }
 
-    /// The same, with what was found in definitions, in the order of their servers.
+    /// Sets the scanner findings, which must be sorted by server.
     #[must_use]
     pub fn with_flagged(self, flagged: Arc<[Flagged]>) -> Self {
         Self { flagged, ..self }
     }
 
-    /// The same, without what rules forbid to everybody.
+    /// Hides the targets that rules forbid to every caller.
     #[must_use]
     pub fn with_deny_list(self, unlisted: Arc<DenyList>) -> Self {
         Self { deny_list: unlisted, ..self }
     }
 
-    /// What was found in the definition of a target.
+    /// Returns the findings in the definition of a target.
     #[must_use]
     pub fn flagged_definition(&self, target: &Target) -> Option<&Flagged> {
         self.flagged_definitions(&target.server).iter().find(|one| {
@@ -79,8 +79,8 @@ impl Lease {
         })
     }
 
-    /// What was found in the definitions of one server. All are in the order of their servers, so
-    /// that a call does not pay for what was found in others.
+    /// Returns the findings in the definitions of one server. The list is sorted by server, so the
+    /// cost of a call does not depend on findings of other servers.
     fn flagged_definitions(&self, server: &str) -> &[Flagged] {
         let from = self.flagged.partition_point(|one| one.server.as_str() < server);
         let rest = self.flagged.get(from..).unwrap_or_default();
@@ -88,7 +88,7 @@ impl Lease {
         rest.get(..count).unwrap_or_default()
     }
 
-    /// Why a target is held by what was found, if it is; no word of it is the server's.
+    /// Returns why a target is quarantined. The text contains nothing written by the server.
     fn hold_reason(&self, target: &Target) -> Option<String> {
         let own = self.flagged_definition(target).filter(|flagged| flagged.is_held());
         own.map(Flagged::reason).or_else(|| {
@@ -98,46 +98,48 @@ impl Lease {
         })
     }
 
-    /// Whether a target is shown to models and clients: no rule forbids it to everybody.
+    /// Returns whether a target is listed for models and clients: no rule forbids it to every
+    /// caller.
     #[must_use]
     pub fn is_listed(&self, kind: TargetKind, server: &str, name: &str) -> bool {
         self.deny_list.is_empty() || self.forbidding_rule(kind, server, name).is_none()
     }
 
-    /// What rules forbid to everybody.
+    /// Returns the targets that rules forbid to every caller.
     #[must_use]
     pub const fn deny_list(&self) -> &Arc<DenyList> {
         &self.deny_list
     }
 
-    /// Whether no rule forbids anything to everybody.
+    /// Returns whether the deny list is empty.
     #[must_use]
     pub fn lists_everything(&self) -> bool {
         self.deny_list.is_empty()
     }
 
-    /// The rule that forbids a target to everybody.
+    /// Returns the rule that forbids a target to every caller.
     #[must_use]
     pub fn forbidding_rule(&self, kind: TargetKind, server: &str, name: &str) -> Option<&str> {
         self.deny_list.get(&Target::new(kind, server, name)).map(String::as_str)
     }
 
-    /// The servers.
+    /// Returns the servers.
     #[must_use]
     pub const fn fleet(&self) -> &Arc<Fleet> {
         &self.fleet
     }
 
-    /// What they offer.
+    /// Returns the catalog.
     #[must_use]
     pub const fn catalog(&self) -> &Arc<Catalog> {
         &self.catalog
     }
 
-    /// Looks a call up: is it listed, and do the arguments fit?
+    /// Resolves a call: looks up the target and checks the arguments.
     ///
     /// # Errors
-    /// When not; the error names what comes close.
+    /// Returns an error if the target is not listed or the arguments do not fit; the error has
+    /// similar names where there are any.
     pub fn resolve(&self, proposed: ProposedCall) -> Result<ResolvedCall, ResolveError> {
         let ProposedCall { target, arguments } = proposed;
         let server = self.server(&target.server)?;
@@ -158,7 +160,7 @@ impl Lease {
         Ok(ResolvedCall { target, arguments, server: Arc::clone(server), definition_digest })
     }
 
-    /// Holds a tool to the output schema that it was listed with.
+    /// Validates a tool's result against the output schema that it was listed with.
     #[must_use]
     pub fn check_output(&self, call: &ResolvedCall, outcome: Outcome) -> Outcome {
         let tool = match (call.target.kind, outcome.kind) {
@@ -168,6 +170,7 @@ impl Lease {
         let Some(tool) = tool.filter(|tool| tool.facts().has_output_schema) else { return outcome };
         let Some(schema) = tool.definition().output_schema else { return outcome };
         let Some(result) = outcome.result.clone() else { return outcome };
+        // The cache also holds the check of the input schema, under the plain digest.
         let key = format!("{} output", tool.digest());
         let check = self.checks.get_or_compile(&key, || ArgumentCheck::compile(schema.get()));
         match &*check {
@@ -175,7 +178,7 @@ impl Lease {
                 Some(why) => Outcome::invalid_output(why, result),
                 None => outcome,
             },
-            // A schema that cannot be used promises nothing.
+            // An invalid output schema is not enforced.
             Err(_) => outcome,
         }
     }
@@ -208,7 +211,7 @@ impl Lease {
         let mut parsed = parse_object(target, arguments)?;
         let schema = || tool.definition().input_schema.map_or("{}", RawValue::get);
         let check = self.checks.get_or_compile(tool.digest(), || ArgumentCheck::compile(schema()));
-        // `null` for what may be left out means that it is left out: models write that.
+        // Models write `null` for an omitted optional argument; treat it as omitted.
         if let Some(members) = parsed.as_object_mut()
             && members.values().any(Value::is_null)
         {
@@ -230,31 +233,31 @@ impl Lease {
 }
 
 impl ResolvedCall {
-    /// What is called.
+    /// Returns the target of the call.
     #[must_use]
     pub const fn target(&self) -> &Target {
         &self.target
     }
 
-    /// The arguments: the text of a JSON object.
+    /// Returns the arguments, the text of a JSON object.
     #[must_use]
     pub const fn arguments(&self) -> &Json {
         &self.arguments
     }
 
-    /// The server, as it was when the call was resolved.
+    /// Returns the server as of the resolution.
     #[must_use]
     pub const fn server(&self) -> &Arc<Server> {
         &self.server
     }
 
-    /// The fingerprint of the definition that was shown.
+    /// Returns the fingerprint of the definition that was advertised.
     #[must_use]
     pub const fn definition_digest(&self) -> &Arc<str> {
         &self.definition_digest
     }
 
-    /// The fingerprint of target, definition and arguments together.
+    /// Returns the fingerprint of target, definition and arguments together.
     #[must_use]
     pub fn digest(&self) -> String {
         hex_digest([
@@ -297,7 +300,7 @@ fn resource_digest(target: &Target, server: &Server) -> Result<Arc<str>, Resolve
     {
         return Ok(hex_digest([item.raw.get().as_bytes()]).into());
     }
-    // A tool's page may be in no list of resources: the tool's definition names it.
+    // A tool's UI page need not be in the list of resources: the tool's definition names it.
     if target.name.starts_with("ui://")
         && let Some(tool) = offers
             .tools
@@ -357,7 +360,7 @@ fn not_listed<'a>(
     ResolveError::NotListed { target: target.clone(), near }
 }
 
-/// The state as a sentence has it after "is".
+/// Returns the state as it follows "is" in a sentence.
 fn state_phrase(status: &ServerStatus) -> &'static str {
     match status {
         ServerStatus::NeedsLogin(_) => "not logged in",

@@ -1,8 +1,8 @@
-//! What the servers offer at one moment, and whether a proposed call fits it.
+//! The offers of a fleet as a catalog, and the resolution of calls against it.
 //!
-//! In goes a [`Fleet`], the data that the supervisor publishes; out come a [`Catalog`], a [`Lease`] that
-//! holds it together with its connections, and [`ResolvedCall`]s with checked arguments. Pure: no I/O and
-//! no clock. Nothing here decides whether a call may run.
+//! Takes a [`Fleet`], the data that the supervisor publishes. Returns a [`Catalog`], a [`Lease`]
+//! that holds the catalog together with its connections, and [`ResolvedCall`]s with checked
+//! arguments. Pure: no I/O and no clock. Never decides whether a call may run.
 
 mod arguments;
 mod catalog;

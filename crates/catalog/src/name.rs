@@ -1,18 +1,18 @@
-//! Gives every tool the name a model calls it by, and finds the tool behind such a name.
+//! Assigns each tool the name that models call it by, and looks tools up by that name.
 
 use std::collections::HashSet;
 use std::fmt::Write;
 
 use sha1::{Digest, Sha1};
 
-/// The longest name every model vendor accepts.
+/// Maximum name length that every model vendor accepts.
 const MAX_NAME_LEN: usize = 64;
-/// What is kept of a name that gets a digest: 55, an underscore and 8 hexadecimal digits make 64.
+/// Characters kept before a digest: 55, an underscore and 8 hexadecimal digits make 64.
 const TRUNCATED_LEN: usize = 55;
 const DIGEST_BYTES: usize = 4;
 
-/// The name a model calls a tool by: `server__tool` where that is a legal name, otherwise a
-/// legal beginning of it followed by a digest of the whole.
+/// Returns the name that models call a tool by: `server__tool` if that is a legal name, otherwise
+/// its legal prefix followed by a digest of the whole.
 #[must_use]
 pub fn model_name(server: &str, tool: &str) -> String {
     let raw = format!("{server}__{tool}");
@@ -20,15 +20,14 @@ pub fn model_name(server: &str, tool: &str) -> String {
     if legal == raw && legal.len() <= MAX_NAME_LEN { legal } else { with_digest(&legal, &raw) }
 }
 
-/// A table of unique names: each name leads to the position of one tool in the list it was made
-/// from.
+/// A table of unique names, each mapped to the index of a tool.
 ///
-/// Names are looked up whole and never taken apart, because a server may choose a tool name that
-/// looks like another server's prefix.
+/// Names are looked up whole and never split, because a server may choose a tool name that looks
+/// like another server's prefix.
 #[derive(Debug, Clone, Default)]
 pub struct ModelNames {
     names: Vec<String>,
-    /// Positions in `names`, ordered by name.
+    /// Indices into `names`, sorted by name.
     order: Vec<u32>,
 }
 
@@ -42,17 +41,18 @@ impl ModelNames {
         Self { names, order }
     }
 
-    /// One name per pair, in the order of the pairs and all different.
+    /// Assigns one unique name per pair, in the order of the pairs.
     ///
-    /// Where two pairs would share a name the earlier keeps it and the later gets a digest of its
-    /// own pair. All plain names are given out before the first of these, so what a pair is
-    /// called depends only on the pairs it shares a name with. A pair that is repeated counts as
-    /// a new tool.
+    /// Where two pairs would share a name, the earlier keeps it and the later gets a digest of its
+    /// own pair. All plain names are assigned first, so the name of a pair depends only on the
+    /// pairs that it shares a name with. A repeated pair counts as a new tool.
     #[must_use]
     pub fn assign<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<String> {
         let pairs: Vec<_> = pairs.collect();
         let mut taken = HashSet::with_capacity(pairs.len());
         let mut names = Vec::with_capacity(pairs.len());
+        // First pass: plain names only, so that a digest name never takes the plain name of
+        // another.
         for (server, tool) in &pairs {
             let name = model_name(server, tool);
             names.push(taken.insert(name.clone()).then_some(name));
@@ -66,7 +66,7 @@ impl ModelNames {
             .collect()
     }
 
-    /// The position of the tool with this name.
+    /// Returns the index of the tool with this name.
     #[must_use]
     pub fn position(&self, name: &str) -> Option<usize> {
         let found =
@@ -74,24 +74,24 @@ impl ModelNames {
         self.order.get(found).map(|index| *index as usize)
     }
 
-    /// The name of the tool at this position.
+    /// Returns the name of the tool at this index.
     #[must_use]
     pub fn get(&self, index: usize) -> Option<&str> {
         self.names.get(index).map(String::as_str)
     }
 
-    /// All names, in the order of the pairs.
+    /// Returns all names, in the order of the pairs.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }
 
-    /// How many names there are.
+    /// Returns the number of names.
     #[must_use]
     pub fn len(&self) -> usize {
         self.names.len()
     }
 
-    /// Whether there is no name.
+    /// Returns whether the table is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
@@ -102,7 +102,7 @@ fn name_at(names: &[String], index: u32) -> &str {
     names.get(index as usize).map_or("", String::as_str)
 }
 
-/// A free name for a pair whose plain name belongs to another one.
+/// Returns an unused name for a pair whose plain name is taken.
 fn free_name(server: &str, tool: &str, taken: &mut HashSet<String>) -> String {
     let legal = replace_illegal_chars(&format!("{server}__{tool}"));
     let mut attempt = 0_u64;
@@ -116,7 +116,7 @@ fn free_name(server: &str, tool: &str, taken: &mut HashSet<String>) -> String {
     }
 }
 
-/// The text with every run of characters that a name may not hold replaced by one underscore.
+/// Replaces each run of illegal characters with one underscore.
 fn replace_illegal_chars(raw: &str) -> String {
     let mut legal = String::with_capacity(raw.len());
     let mut in_run = false;

@@ -1,4 +1,4 @@
-//! Holds a result to the output schema of its tool, and says what is broken without a word of the result.
+//! Validates a result against its tool's output schema; messages never quote the result.
 
 use std::collections::BTreeSet;
 
@@ -9,10 +9,10 @@ use switchboard_text::{MAX_VALUE_CHARS, excerpt_text};
 use crate::arguments::ArgumentCheck;
 use crate::problem::{ArgumentProblem, ArgumentProblemKind, BadArguments};
 
-/// What a result promises in its structured part.
+/// The structured part of a tool result.
 #[derive(Deserialize)]
 struct StructuredPart {
-    /// `null` is a value like any other; only what is not there is none.
+    /// Distinguishes `null`, which is a value, from an absent member.
     #[serde(default, rename = "structuredContent", deserialize_with = "deserialize_present")]
     content: Option<Value>,
 }
@@ -23,10 +23,10 @@ fn deserialize_present<'de, D: Deserializer<'de>>(
     Value::deserialize(deserializer).map(Some)
 }
 
-/// How a result breaks the schema of its tool, if it does.
+/// Returns how a result violates its tool's output schema, if it does.
 ///
-/// The words go to a model in place of the result, so they hold what the schema says and nothing
-/// that only the result says: no value, and no name that the schema does not declare.
+/// A model reads this text instead of the result, so it contains only text from the schema: no
+/// values of the result, and no names that the schema does not declare.
 pub(crate) fn schema_violation(
     check: &ArgumentCheck,
     schema: &str,
@@ -39,7 +39,7 @@ pub(crate) fn schema_violation(
                 "its output schema promises a structured result, and there is none".into(),
             );
         }
-        // What can be read in two ways, or not at all, is not checked by half.
+        // Duplicate members or invalid JSON: other readers could see another value.
         Err(_) => return Some("its structured result cannot be read".into()),
     };
     let problems = check.check_value(&content).err()?;
@@ -77,7 +77,7 @@ fn describe_problem(problem: &ArgumentProblem, declared: &BTreeSet<String>) -> S
     }
 }
 
-/// A place in the result, with names that the schema declares and numbers; `…` stands for others.
+/// Returns a path in the result, with undeclared names replaced by `…`; numbers are kept.
 fn declared_path(path: &str, declared: &BTreeSet<String>) -> String {
     if path.is_empty() {
         return "it".to_owned();
@@ -91,7 +91,7 @@ fn declared_path(path: &str, declared: &BTreeSet<String>) -> String {
     format!("`{}`", excerpt_text(&format!("/{}", parts.join("/")), MAX_VALUE_CHARS))
 }
 
-/// All names of members that a schema speaks of.
+/// Collects all member names that a schema declares.
 fn collect_declared_names(schema: &Value, names: &mut BTreeSet<String>) {
     match schema {
         Value::Object(members) => {

@@ -1,4 +1,4 @@
-//! Says what is wrong with the arguments of a call, so that a model or a person can mend them.
+//! Describes problems in the arguments of a call, so that a model or a person can fix them.
 
 use std::fmt;
 
@@ -7,41 +7,36 @@ use jsonschema::{JsonType, ValidationError};
 use serde_json::Value;
 use switchboard_text::{MAX_VALUE_CHARS, excerpt_text, excerpt_value, nearest_names};
 
-/// More problems than this are counted, not listed.
+/// Maximum number of problems listed; further ones are only counted.
 const MAX_PROBLEMS: usize = 5;
 const MAX_OPTIONS: usize = 10;
 
-/// What kind of problem it is.
+/// The kind of an argument problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ArgumentProblemKind {
-    /// A required parameter is missing.
     MissingRequired,
-    /// The value is of another type.
     WrongType,
-    /// The value is too small, too large, too short or too long.
+    /// The value or its length is out of range.
     OutOfRange,
-    /// The text does not match its pattern.
     PatternMismatch,
-    /// The tool has no such parameter.
+    /// The tool does not declare the parameter.
     UnknownParameter,
-    /// The value is none of those allowed.
     NotInEnum,
-    /// Anything else that the schema asks for.
+    /// Any other violation of the schema.
     Other,
 }
 
-/// One thing that is wrong with the arguments.
+/// One problem in the arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArgumentProblem {
-    /// Where, as a JSON pointer into the arguments; as sent, so escape it before showing it.
+    /// JSON pointer into the arguments, unescaped: escape it before display.
     pub path: String,
-    /// What kind of problem it is.
     pub kind: ArgumentProblemKind,
-    /// What is expected there, as it follows "must": `be an integer`.
+    /// The expectation, as it follows "must": `be an integer`.
     pub expected: String,
-    /// What was found there, escaped and cut.
+    /// The value found, escaped and truncated.
     pub found: String,
-    /// A name that was probably meant.
+    /// The name that was probably meant.
     pub suggestion: Option<String>,
 }
 
@@ -82,13 +77,13 @@ impl fmt::Display for ArgumentProblem {
     }
 }
 
-/// Arguments that do not fit the schema, and why.
+/// Arguments that violate the schema, with the problems.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", ProblemList(self))]
 pub struct BadArguments {
     /// The first problems, at most five.
     pub problems: Vec<ArgumentProblem>,
-    /// How many more there are.
+    /// Number of further problems.
     pub more: usize,
 }
 
@@ -113,7 +108,7 @@ impl fmt::Display for ProblemList<'_> {
     }
 }
 
-/// Reads the errors of the validator into problems.
+/// Converts validation errors into problems.
 pub(crate) struct ProblemCollector<'a> {
     schema: &'a Value,
     arguments: &'a Value,
@@ -217,7 +212,7 @@ impl<'a> ProblemCollector<'a> {
         }
     }
 
-    /// The parameters declared beside the keyword at this place of the schema.
+    /// Returns the parameters declared in the same schema object as the keyword.
     fn known_names(&self, keyword_path: &str) -> Vec<String> {
         let parent = keyword_path.rsplit_once('/').map_or("", |(parent, _)| parent);
         let schema = self.schema.pointer(parent).unwrap_or(self.schema);
@@ -225,8 +220,8 @@ impl<'a> ProblemCollector<'a> {
         properties.into_iter().flat_map(serde_json::Map::keys).cloned().collect()
     }
 
-    /// Reads why no alternative fits: the types they want, or the problems of the one that was
-    /// most likely meant.
+    /// Reports why no alternative matches: the expected types, or the problems of the only
+    /// alternative whose type matches.
     fn add_alternatives(
         &mut self,
         error: &ValidationError<'_>,
@@ -271,7 +266,7 @@ impl<'a> ProblemCollector<'a> {
     }
 }
 
-/// What kind of problem an error is, and what it expects as it follows "must".
+/// Returns the kind of problem, and the expectation as it follows "must".
 fn expectation(kind: &ValidationErrorKind) -> (ArgumentProblemKind, String) {
     use ValidationErrorKind as Kind;
     let plural = |count: u64, unit: &str| match count {

@@ -1,4 +1,4 @@
-//! Measures a schema before it is compiled, so that a small text cannot unfold into endless work.
+//! Measures a schema before compilation, so that a small text cannot expand into unbounded work.
 
 use std::collections::HashMap;
 use std::ptr;
@@ -8,28 +8,28 @@ use serde_json::Value;
 
 use crate::arguments::BadSchema;
 
-/// How deep a schema may nest, in its text and along its references.
+/// Maximum nesting depth of a schema, in its text and along its references.
 pub(crate) const MAX_DEPTH: usize = 64;
-/// How many subschemas a schema may have once every reference is followed.
+/// Maximum number of subschemas once every reference is followed.
 const MAX_SUBSCHEMAS: usize = 10_000;
-/// What a published meta-schema counts for; it refers to itself in as many places.
+/// Extent assumed for a published meta-schema, which is not walked; it has 16 self-references.
 const META_SCHEMA_EXTENT: SchemaExtent =
     SchemaExtent { subschemas: 60, depth: 8, returns: 16, patterns: 0 };
 
-/// How far a schema reaches when its references are followed.
+/// The size of a schema with its references followed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct SchemaExtent {
-    /// Subschemas met, counting one as often as it is reached.
+    /// Number of subschemas, each counted as often as it is reached.
     pub(crate) subschemas: usize,
-    /// The longest way down.
+    /// Length of the longest path.
     pub(crate) depth: usize,
-    /// Ways back to a schema that is still being followed; none if it does not contain itself.
+    /// References back to a schema that is still being walked; 0 if the schema is not recursive.
     pub(crate) returns: usize,
-    /// Regular expressions in the text; only counted for a whole schema.
+    /// Number of regular expressions in the text; set only for a whole schema.
     pub(crate) patterns: usize,
 }
 
-/// Measures a schema, or says why it is not worth compiling.
+/// Measures a schema; rejects one that exceeds the limits.
 pub(crate) fn measure(schema: &Value) -> Result<SchemaExtent, BadSchema> {
     if is_deeper_than(schema, MAX_DEPTH) {
         return Err(BadSchema::TooDeep { limit: MAX_DEPTH });
@@ -44,7 +44,7 @@ pub(crate) fn measure(schema: &Value) -> Result<SchemaExtent, BadSchema> {
     Ok(extent)
 }
 
-/// Whether a value nests deeper than this.
+/// Returns whether a value nests deeper than `levels`.
 pub(crate) fn is_deeper_than(value: &Value, levels: usize) -> bool {
     let Some(below) = levels.checked_sub(1) else {
         return value.is_object() || value.is_array();
@@ -72,13 +72,13 @@ struct SchemaScope<'a> {
 #[derive(Default)]
 struct SchemaWalk<'a> {
     visits: HashMap<*const Value, VisitState>,
-    /// Embedded schemas by their `$id`, and by `#` and their anchor.
+    /// Embedded schemas by `$id`, and by `#` followed by their anchor.
     identifiers: HashMap<String, Vec<&'a Value>>,
     patterns: usize,
 }
 
 impl<'a> SchemaWalk<'a> {
-    /// Follows a schema within its scope.
+    /// Walks a schema within its scope.
     fn schema(
         &mut self,
         schema: &'a Value,
@@ -88,11 +88,12 @@ impl<'a> SchemaWalk<'a> {
         let leaf = SchemaExtent { subschemas: 1, depth: 1, ..SchemaExtent::default() };
         let Value::Object(members) = schema else { return Ok(leaf) };
         match self.visits.get(&ptr::from_ref(schema)) {
+            // The schema is an ancestor of itself: count the reference, but do not follow it.
             Some(VisitState::Open) => return Ok(SchemaExtent { returns: 1, ..leaf }),
             Some(VisitState::Done(extent)) => return Ok(*extent),
             None => {}
         }
-        // A chain of references may be long where the text is flat.
+        // A chain of references can be long even where the text is flat.
         if depth > MAX_DEPTH {
             return Err(BadSchema::TooDeep { limit: MAX_DEPTH });
         }
@@ -129,7 +130,7 @@ impl<'a> SchemaWalk<'a> {
         Ok(total)
     }
 
-    /// Follows definitions for their errors only: they count where they are referred to.
+    /// Walks definitions only to find errors: they are counted where they are referenced.
     fn definitions(
         &mut self,
         definitions: &'a Value,
@@ -143,10 +144,10 @@ impl<'a> SchemaWalk<'a> {
         Ok(())
     }
 
-    /// Everything a reference may point to.
+    /// Returns all possible targets of a reference.
     ///
-    /// Which of several it is depends on the draft and on the way there; counting all of them
-    /// measures too much rather than too little.
+    /// The actual target depends on the draft and on the path of evaluation. Counting all of them
+    /// overestimates the size, which is safe.
     fn targets(
         &self,
         reference: &str,
@@ -177,7 +178,7 @@ impl<'a> SchemaWalk<'a> {
         Ok(targets)
     }
 
-    /// Notes what can be referred to by name, and counts patterns.
+    /// Collects the identifiers that references may use, and counts patterns.
     fn survey(&mut self, value: &'a Value) {
         match value {
             Value::Object(members) => {
@@ -198,7 +199,7 @@ impl<'a> SchemaWalk<'a> {
     }
 }
 
-/// Whether a reference names a published meta-schema, which needs no fetching.
+/// Returns whether a reference names a published meta-schema, which the validator contains.
 fn is_meta_schema(reference: &str) -> bool {
     ["http://json-schema.org/", "https://json-schema.org/"]
         .iter()
@@ -211,7 +212,7 @@ fn add_extent(total: &mut SchemaExtent, part: SchemaExtent) {
     total.returns = total.returns.saturating_add(part.returns);
 }
 
-/// Calls `take` with the schemas a keyword holds; a default or an example holds none.
+/// Calls `take` with each subschema of a keyword; `default` and `examples` have none.
 fn for_each_subschema<'a>(keyword: &str, value: &'a Value, mut take: impl FnMut(&'a Value)) {
     match (keyword, value) {
         (

@@ -1,73 +1,70 @@
-//! Finds tools by words, for catalogs too long to show whole.
+//! Full-text search for tools, for catalogs too long to show whole.
 
 use switchboard_text::{for_each_part, for_each_word, is_stop_word, stem};
 
 use crate::search_build::SearchIndexBuilder;
 
-/// More words than this in one question add nothing but work.
+/// Maximum number of words read from a query.
 const MAX_QUERY_WORDS: usize = 64;
-/// How many longer words an unfinished last word may stand for.
+/// Maximum number of completions of an unfinished last word.
 const MAX_COMPLETIONS: usize = 256;
 const MIN_PREFIX_LEN: usize = 2;
-/// What a longer word counts when the last word of the question is no whole word of the catalog.
+/// Weight of completions if the last word is not itself a term of the catalog.
 const UNFINISHED_WEIGHT: f32 = 0.6;
-/// What a longer word counts when the last word may well be meant as it stands.
+/// Weight of completions if the last word is a term of the catalog, and so may be complete.
 const FINISHED_WEIGHT: f32 = 0.1;
 
-/// One tool, as search sees it.
+/// A tool as an input of the search index.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SearchDocument<'a> {
     pub server: &'a str,
     pub name: &'a str,
-    /// The tool's title for people.
+    /// Display title.
     pub title: Option<&'a str>,
-    /// What the tool does.
     pub description: Option<&'a str>,
-    /// What the tool takes.
     pub parameters: &'a [SearchParameter<'a>],
 }
 
-/// One parameter of a tool, as search sees it.
+/// A parameter as an input of the search index.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SearchParameter<'a> {
     pub name: &'a str,
-    /// What the parameter means.
     pub description: Option<&'a str>,
 }
 
-/// A tool that was found.
+/// One search result.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SearchHit {
-    /// The position of the tool in the list the index was built from.
+    /// Index of the tool in the list that the index was built from.
     pub document: usize,
-    /// How well it fits; only comparable within one answer.
+    /// Relevance; comparable only within one search.
     pub score: f32,
 }
 
-/// The words of a catalog and where each occurs, ranked by BM25.
+/// An inverted index over the words of a catalog, ranked by BM25.
 ///
-/// Terms lie sorted in one string, their postings in flat lists beside it: a catalog of tens of
-/// thousands of tools stays within a few megabytes, and a prefix is a range.
+/// Terms are stored sorted in one string and postings in flat lists: a catalog of tens of thousands
+/// of tools takes a few megabytes, and a prefix is a range of terms.
 #[derive(Debug, Clone, Default)]
 pub struct SearchIndex {
     pub(crate) letters: String,
-    /// Where each term begins in `letters`; one more entry than terms.
+    /// Start of each term in `letters`; one more entry than terms.
     pub(crate) letter_starts: Vec<u32>,
-    /// Where each term's postings begin; one more entry than terms.
+    /// Start of each term's postings; one more entry than terms.
     pub(crate) posting_starts: Vec<u32>,
     pub(crate) posting_documents: Vec<u32>,
-    /// How much a term says about a document, in units of [`SearchIndex::IMPACT_UNIT`].
+    /// BM25 weight of a term in a document, in units of [`SearchIndex::IMPACT_UNIT`].
     pub(crate) posting_impacts: Vec<u16>,
-    /// Digests of whole names, sorted, with the document each belongs to.
+    /// Digests of whole names with their document, sorted.
     pub(crate) names: Vec<(u64, u32)>,
     pub(crate) documents: usize,
 }
 
 impl SearchIndex {
-    /// One step of an impact; the largest impact just fits.
+    /// Quantum of an impact, chosen so that the largest impact fits in 16 bits.
     pub(crate) const IMPACT_UNIT: f32 = 2.5 / 65_535.0;
 
-    /// Builds the index; hits refer to documents by their position here.
+    /// Builds the index; hits refer to documents by their position in `documents`.
     #[must_use]
     pub fn build<'a>(documents: impl IntoIterator<Item = SearchDocument<'a>>) -> Self {
         let mut builder = SearchIndexBuilder::default();
@@ -77,19 +74,19 @@ impl SearchIndex {
         builder.finish()
     }
 
-    /// How many documents the index holds.
+    /// Returns the number of documents.
     #[must_use]
     pub fn len(&self) -> usize {
         self.documents
     }
 
-    /// Whether the index holds no document.
+    /// Returns whether the index is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.documents == 0
     }
 
-    /// The memory the index takes, in bytes.
+    /// Returns the memory used by the index, in bytes.
     #[must_use]
     pub fn bytes(&self) -> usize {
         self.letters.capacity()
@@ -99,10 +96,10 @@ impl SearchIndex {
             + size_of::<(u64, u32)>() * self.names.capacity()
     }
 
-    /// The documents that fit the question best, best first.
+    /// Returns the best matches for a query, best first.
     ///
-    /// A document whose name is the question comes first. The last word may be unfinished unless
-    /// something follows it.
+    /// A document whose name equals the query ranks first. The last word is treated as a prefix
+    /// unless a separator follows it.
     #[must_use]
     pub(crate) fn search(&self, query: &str, limit: usize) -> Vec<SearchHit> {
         if limit == 0 || self.is_empty() {
@@ -130,7 +127,7 @@ impl SearchIndex {
         self.letter_starts.len().saturating_sub(1)
     }
 
-    /// The position of a term, or where it would stand.
+    /// Returns the position of a term, or its insertion point.
     fn find(&self, word: &str) -> Result<usize, usize> {
         let mut low = 0;
         let mut high = self.terms();
@@ -174,12 +171,13 @@ impl SearchIndex {
         }
     }
 
-    /// Puts documents whose whole name is the question above all others.
+    /// Ranks documents whose whole name equals the query above all others.
     fn boost_exact_names(&self, query: &str, scores: &mut [f32]) {
         let digest = name_digest([query]);
         let first = self.names.partition_point(|entry| entry.0 < digest);
         let same = self.names.iter().skip(first).take_while(|entry| entry.0 == digest);
         let top = scores.iter().copied().fold(0.0, f32::max);
+        // Add to the score instead of replacing it, so that several exact matches stay ranked.
         for (_, document) in same {
             if let Some(score) = scores.get_mut(*document as usize).filter(|score| **score <= top) {
                 *score += top + 1.0;
@@ -192,9 +190,9 @@ fn range(starts: &[u32], index: usize) -> Option<std::ops::Range<usize>> {
     Some(*starts.get(index)? as usize..*starts.get(index + 1)? as usize)
 }
 
-/// A digest of the letters of a name, without case and separators.
+/// Returns a digest of a name, ignoring case and separators.
 pub(crate) fn name_digest<'a>(pieces: impl IntoIterator<Item = &'a str>) -> u64 {
-    // FNV-1a: two names with one digest would only be ranked together.
+    // FNV-1a suffices: names whose digests collide are only ranked together.
     let mut digest = 0xcbf2_9ce4_8422_2325_u64;
     for piece in pieces {
         for_each_part(piece, |part| {
@@ -236,7 +234,7 @@ impl SearchQuery {
     }
 }
 
-/// The highest scores, best first; equals in the order of the documents.
+/// Returns the highest scores, best first; ties keep the order of the documents.
 fn best_hits(scores: &[f32], limit: usize) -> Vec<SearchHit> {
     let by_rank = |left: &SearchHit, right: &SearchHit| {
         right.score.total_cmp(&left.score).then(left.document.cmp(&right.document))

@@ -1,4 +1,4 @@
-//! Builds the search index: counts words by field, then lays them out flat.
+//! Builds the search index: counts words per field, then writes flat lists.
 
 use std::collections::HashMap;
 
@@ -9,17 +9,18 @@ use crate::search::{SearchDocument, SearchIndex, name_digest};
 const NAME_WEIGHT: f32 = 3.0;
 const TITLE_WEIGHT: f32 = 2.0;
 const TEXT_WEIGHT: f32 = 1.0;
-/// Longer descriptions are cut: past this many words a text buries its tool.
+/// Maximum number of words indexed per tool.
 const MAX_FIELD_WORDS: usize = 1_000;
-/// How soon a repeated word stops counting more, and how much long documents are held back.
+/// BM25 `k1`: how fast repetitions of a word lose weight.
 const SATURATION: f32 = 1.2;
+/// BM25 `b`: how strongly long documents are penalized.
 const LENGTH_NORMALIZATION: f32 = 0.5;
 
-/// Collects the words of documents, one document after another.
+/// Collects the words of documents, one document at a time.
 #[derive(Debug, Default)]
 pub(crate) struct SearchIndexBuilder {
     vocabulary: HashMap<Box<str>, u32>,
-    /// Term, document and weighted count, in the order of the documents.
+    /// Term, document and weighted count, in document order.
     counts: Vec<(u32, u32, f32)>,
     lengths: Vec<f32>,
     names: Vec<(u64, u32)>,
@@ -54,7 +55,7 @@ impl SearchIndexBuilder {
     fn add_field(&mut self, text: &str, weight: f32) {
         let Self { vocabulary, scratch, .. } = self;
         for_each_word(text, |word| {
-            // Common words stay findable in names, where there are few words to go by.
+            // Stop words stay searchable in names and titles, which have few words.
             if scratch.len() >= MAX_FIELD_WORDS || (weight < TITLE_WEIGHT && is_stop_word(word)) {
                 return;
             }
@@ -68,7 +69,7 @@ impl SearchIndexBuilder {
         });
     }
 
-    /// Lays the collected words out flat.
+    /// Builds the index from the collected words.
     pub(crate) fn finish(mut self) -> SearchIndex {
         let mut index = SearchIndex { documents: self.lengths.len(), ..SearchIndex::default() };
         let places = self.lay_out_terms(&mut index);
@@ -80,7 +81,7 @@ impl SearchIndexBuilder {
         index
     }
 
-    /// Writes the terms in alphabetical order; says where each one went.
+    /// Writes the terms in alphabetical order and returns the position of each.
     fn lay_out_terms(&self, index: &mut SearchIndex) -> Vec<u32> {
         let mut terms: Vec<(&str, u32)> =
             self.vocabulary.iter().map(|(word, term)| (&**word, *term)).collect();

@@ -1,4 +1,4 @@
-//! Proves what search finds and in which order.
+//! Tests search results and their ranking.
 
 use proptest::prelude::*;
 
@@ -101,7 +101,7 @@ proptest! {
         let names: Vec<String> = names.into_iter().collect();
         let index = SearchIndex::build(names.iter().map(|name| tool("server", name, "does things")));
         for (position, name) in names.iter().enumerate() {
-            // Names that differ only in separators share the first place.
+            // Names that differ only in separators tie for the first rank.
             let letters = name.replace('_', "");
             let first = index.search(name, 1)[0].document;
             prop_assert!(first == position || names[first].replace('_', "") == letters);

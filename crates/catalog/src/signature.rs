@@ -6,21 +6,21 @@ use serde_json::Value;
 use switchboard_json::property_names;
 use switchboard_text::{excerpt_text, excerpt_value};
 
-/// The longest line, in characters.
+/// Maximum length of the line, in characters.
 const MAX_LINE_CHARS: usize = 200;
 const MAX_NAME_CHARS: usize = 40;
 const MAX_TYPE_CHARS: usize = 80;
 const MAX_LITERAL_CHARS: usize = 24;
 const MAX_OPTIONS: usize = 5;
-/// More alternatives are not looked at: nested ones multiply.
+/// Maximum number of alternatives rendered; nested ones multiply.
 const MAX_ALTERNATIVES: usize = 8;
-/// How far references and nested types are followed.
+/// Maximum depth of references and nested types.
 const MAX_DEPTH: usize = 4;
 
-/// The parameters of a schema given as JSON text, required ones first, otherwise in the order of
-/// the schema: `path: string, limit?: integer = 20, mode?: "a"|"b"`.
+/// Renders the parameters of a schema given as JSON text, required ones first, otherwise in schema
+/// order: `path: string, limit?: integer = 20, mode?: "a"|"b"`.
 ///
-/// Empty for a schema without parameters or one that cannot be read.
+/// Empty for a schema that has no parameters or cannot be parsed.
 #[must_use]
 pub fn signature(schema: &str) -> String {
     let Ok(whole) = serde_json::from_str::<Value>(schema) else { return String::new() };
@@ -37,7 +37,7 @@ pub fn signature(schema: &str) -> String {
         let piece = parameter(name, schema.unwrap_or(&Value::Null), required(name), &whole);
         let before = if position == 0 { "" } else { ", " };
         let rest = total - position;
-        // Room is kept for saying how many are left out.
+        // Leave room for the number of omitted parameters.
         let room = if rest == 1 { MAX_LINE_CHARS } else { MAX_LINE_CHARS - 16 };
         length += before.len() + piece.chars().count();
         if length > room {

@@ -1,47 +1,45 @@
-//! The states of a server, and what each of them tells a person.
+//! The states of a server.
 
 use std::time::Instant;
 
 use serde::Serialize;
 use switchboard_text::redact_text;
 
-/// Why a server is not ready.
+/// The reason why a server is not ready.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ServerFailure {
     pub message: String,
-    /// What to do about it.
+    /// Suggested remedy.
     pub hint: Option<String>,
-    /// The last lines that the server wrote to its standard error.
+    /// The last lines that the server wrote to standard error.
     pub stderr: Vec<String>,
-    /// How the server's process ended.
+    /// Exit status of the server's process.
     pub exit: Option<String>,
 }
 
 /// The state of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerStatus {
-    /// Switched off in the configuration.
+    /// Disabled in the configuration.
     Disabled,
-    /// A project's file wants it, or it does something dangerous, and nobody has agreed yet.
+    /// Configured by a project's file or potentially dangerous, and not approved.
     NeedsApproval,
-    /// The rules do not allow it to be there.
+    /// Blocked by a rule.
     NotAllowed(ServerFailure),
-    /// On its way up.
     Starting,
     Ready,
-    /// Wants a login first.
     NeedsLogin(ServerFailure),
-    /// Failed, and will be tried again.
+    /// Failed; a retry is scheduled.
     Waiting {
         until: Instant,
         failure: ServerFailure,
     },
-    /// Cannot be tried: its configuration is wrong.
+    /// Failed for good: the configuration is invalid.
     Failed(ServerFailure),
 }
 
 impl ServerStatus {
-    /// The state in one word or two.
+    /// Returns the display name of the state.
     #[must_use]
     pub const fn word(&self) -> &'static str {
         match self {
@@ -56,7 +54,7 @@ impl ServerStatus {
         }
     }
 
-    /// Why the server is not ready, where there is more to say than the word does.
+    /// Returns the failure behind the state, if it has one.
     #[must_use]
     pub const fn failure(&self) -> Option<&ServerFailure> {
         match self {
@@ -68,13 +66,13 @@ impl ServerStatus {
         }
     }
 
-    /// Whether the first attempt is over, one way or the other.
+    /// Returns whether the first attempt to start has ended.
     #[must_use]
     pub const fn is_settled(&self) -> bool {
         !matches!(self, Self::Starting)
     }
 
-    /// How much a server with several instances prefers to be in this state.
+    /// Returns the rank of the state; a server with several instances reports the highest.
     pub const fn rank(&self) -> u8 {
         match self {
             Self::Ready => 6,
@@ -89,13 +87,13 @@ impl ServerStatus {
 }
 
 impl ServerFailure {
-    /// A failure with a sentence.
+    /// Creates a failure with a message, in which secrets are redacted.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
         Self { message: redact_text(&message.into()).into_owned(), ..Self::default() }
     }
 
-    /// The same with a next step.
+    /// Adds a hint.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

@@ -1,12 +1,12 @@
-//! Whether an address fits a resource template.
+//! Matches URIs against resource templates.
 
-/// As many parts of a template are looked at.
+/// Maximum number of parts in a template.
 const MAX_PARTS: usize = 32;
 
-/// Whether `uri` is one of the addresses that `template` stands for.
+/// Returns whether `uri` matches `template`.
 ///
-/// A plain variable stands for one or more characters up to the next `/`; one with `+`, `#`, `/` or
-/// `*` may hold slashes; a query or parameter list may be absent.
+/// A plain variable matches one or more characters up to the next `/`. With `+` or `*` it may
+/// contain slashes. With `?`, `&`, `#`, `;`, `/` or `.` it may contain slashes or be absent.
 #[must_use]
 pub fn fits_template(template: &str, uri: &str) -> bool {
     let mut parts = Vec::new();
@@ -26,8 +26,8 @@ enum TemplatePart<'a> {
     Variable(&'a str),
 }
 
-/// Goes through the parts with all places of the address that they may have come to: trying one
-/// way after the other would take for ever with many variables, and servers write the templates.
+/// Tracks all positions in the URI that the parts so far can reach. Backtracking would take
+/// exponential time for many variables, and templates are written by servers.
 fn matches(parts: &[TemplatePart<'_>], uri: &str) -> bool {
     let mut places = vec![false; uri.len() + 1];
     if let Some(start) = places.first_mut() {
@@ -43,7 +43,7 @@ fn matches(parts: &[TemplatePart<'_>], uri: &str) -> bool {
     places.last() == Some(&true)
 }
 
-/// Where a text ends that stands at one of the places.
+/// Returns the positions after `text`, starting from any of `places`.
 fn after_text(text: &str, places: &[bool], uri: &str) -> Vec<bool> {
     let mut ends = vec![false; places.len()];
     for (at, is_place) in places.iter().enumerate() {
@@ -57,7 +57,7 @@ fn after_text(text: &str, places: &[bool], uri: &str) -> Vec<bool> {
     ends
 }
 
-/// Where a variable may end that begins at one of the places.
+/// Returns the positions at which a variable can end, starting from any of `places`.
 fn after_variable(variable: &str, places: &[bool], uri: &str) -> Vec<bool> {
     let optional = variable.starts_with(['?', '&', '#', ';', '/', '.']);
     let across = optional || variable.starts_with('+') || variable.ends_with('*');
@@ -108,7 +108,7 @@ mod tests {
             (fits_template(&template, &uri("")), fits_template(&template, &uri("Z"))),
             (false, true)
         );
-        // Each of them stands for something.
+        // Each variable matches at least one character.
         assert!(!fits_template(&template, "x://abcZ"));
     }
 }

@@ -1,4 +1,4 @@
-//! What a person types while a turn goes on: commands are commands at any time, words wait for the model.
+//! Input typed during a turn: commands run at once where possible, text is queued for the model.
 
 use switchboard_agent::{as_markdown, load_inputs};
 use switchboard_terminal::{CliError, TypedLines, exit_code};
@@ -10,7 +10,7 @@ use crate::open::{OpenConversation, open_error};
 use crate::slash::{HELP, PromptInput, SlashCommand, parse_input};
 
 impl InteractiveChat<'_> {
-    /// Takes a line that was typed in the middle of a turn.
+    /// Handles a line that was typed during a turn.
     pub(super) async fn queue_line(&mut self, line: &str) {
         let fleet = self.opened.host.fleet().load();
         let is_server = |name: &str| fleet.servers.contains_key(name);
@@ -35,7 +35,7 @@ impl InteractiveChat<'_> {
         }
     }
 
-    /// Lines that were typed when the turn ended begin the next one; gives whether there were any.
+    /// Sends the lines typed before the turn ended; returns whether they start another turn.
     pub(super) async fn send_queued_lines(&mut self, typed: &mut TypedLines) -> bool {
         typed.pause();
         let before = self.said;
@@ -43,14 +43,14 @@ impl InteractiveChat<'_> {
             self.queue_line(&line).await;
         }
         let goes_on = self.said > before;
-        // Otherwise nothing more is read here: a line that comes now is for the prompt.
+        // If no turn follows, stop reading here: the next line belongs to the prompt editor.
         if goes_on {
             typed.resume();
         }
         goes_on
     }
 
-    /// Does what needs no end of a turn.
+    /// Runs a command that does not have to wait for the end of the turn.
     pub(super) async fn run_immediate(&mut self, slash: SlashCommand) -> Result<(), CliError> {
         let printer = &self.context.printer;
         match slash {
@@ -78,7 +78,7 @@ impl InteractiveChat<'_> {
             }
             SlashCommand::Export(file) => self.export(file.as_deref()).await?,
             SlashCommand::Quit => self.left = Some(exit_code::OK),
-            // These are for the prompt; see `SlashCommand::waits_for_turn`.
+            // Handled at the prompt only; see `SlashCommand::waits_for_turn`.
             SlashCommand::Undo | SlashCommand::Retry => {}
         }
         Ok(())

@@ -1,4 +1,4 @@
-//! Resources and prompts of servers, brought into what a person says.
+//! Attaches resources and prompts of servers to a message of the user.
 
 use switchboard_core::{
     Caller, Face, InvalidOutput, Origin, OutcomeKind, ProposedCall, Reply, Target,
@@ -11,14 +11,14 @@ use switchboard_terminal::{CliError, exit_code, text_arguments};
 use switchboard_text::truncate_middle;
 use switchboard_wire::Json;
 
-/// What a person says, with what they attached to it.
+/// A message of the user with its attachments.
 #[derive(Debug, Default)]
 pub(crate) struct UserMessage {
     pub(crate) text: String,
     pub(crate) images: Vec<Image>,
 }
 
-/// Reads every `@server:uri` of a line and puts it after the words.
+/// Reads every `@server:uri` of a line and appends its content to the message.
 pub(crate) async fn attach_resources(
     host: &Host,
     session: &str,
@@ -37,7 +37,7 @@ pub(crate) async fn attach_resources(
         let shown = for_model(&reply, Vision::Yes);
         let text = truncate_middle(&shown.text, limit)
             .map_or_else(|| shown.text.clone(), |short| short.with_notice(None));
-        // The person chose it, not what it says.
+        // The user chose the resource, not its content: label suspicious text.
         let label = provenance(&format!("{server}/{uri}"), &text);
         let text = label.map_or_else(|| text.clone(), |found| format!("{}\n\n{text}", found.label));
         said.text.push_str(&format!(
@@ -48,7 +48,7 @@ pub(crate) async fn attach_resources(
     Ok(said)
 }
 
-/// Fetches a prompt of a server; its messages are what the person says.
+/// Fetches a prompt of a server as a message of the user.
 pub(crate) async fn fetch_prompt(
     host: &Host,
     session: &str,
@@ -66,7 +66,7 @@ pub(crate) async fn fetch_prompt(
     )
     .await?;
     let shown = for_model(&reply, Vision::Yes);
-    // Most prompts are one message of the user: then these are the words.
+    // Most prompts are a single user message: send its text without the role prefix.
     let text = match shown.text.strip_prefix("user: ") {
         Some(words) if reply.items.len() == 1 => words.to_owned(),
         _ => shown.text,
@@ -74,15 +74,15 @@ pub(crate) async fn fetch_prompt(
     Ok(UserMessage { text, images: shown.images })
 }
 
-/// The servers and addresses that a line mentions.
+/// Returns the server and URI of each resource that a line mentions.
 fn resource_mentions(host: &Host, line: &str) -> Vec<(String, String)> {
     let fleet = host.fleet().load();
     let mention = |word: &str| {
         let word = word.strip_prefix('@')?;
-        // Names may hold a colon, so the servers that are there decide where the name ends.
+        // Server names may contain a colon, so match against the known names.
         let fitting = fleet.servers.keys().filter_map(|id| {
             let uri = word.strip_prefix(id.as_str())?.strip_prefix(':')?;
-            // A sentence goes on after it.
+            // Strip the punctuation of the surrounding sentence.
             let uri = uri.trim_end_matches([',', '.', ';', '!', '?', ')']);
             (!uri.is_empty()).then(|| (id.to_string(), uri.to_owned()))
         });
@@ -91,8 +91,8 @@ fn resource_mentions(host: &Host, line: &str) -> Vec<(String, String)> {
     line.split_whitespace().filter_map(mention).collect()
 }
 
-/// Calls as the person, who typed it, and reads the result with `read`. The call belongs to the
-/// conversation, which gets to see it.
+/// Makes a call on behalf of the user and parses its result with `read`. The call is recorded under
+/// the conversation, which receives the result.
 async fn call_as_person(
     host: &Host,
     session: &str,

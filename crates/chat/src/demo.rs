@@ -1,4 +1,4 @@
-//! `switchboard demo`: the whole loop in a minute, with nothing configured.
+//! `switchboard demo`: the whole loop in a minute, without any configuration.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,7 +17,7 @@ use crate::program::{ChatContext, StartOptions};
 use crate::questions::UnansweredQuestions;
 use crate::show::EventPrinter;
 
-/// What the scripted model says. It reads the results, as a real one would.
+/// Answers of the scripted model. They refer to tool results, as those of a real model would.
 const SCRIPT: &str = include_str!("demo_script.json");
 
 const INTRODUCTION: &str = "A scripted model, the built-in server and your word: nothing is configured, nothing leaves this \
@@ -38,11 +38,11 @@ const FILES: [(&str, &str); 2] = [
     ("readme.txt", "Notes for the demo of Switchboard.\n"),
 ];
 
-/// Shows the loop: a scripted model, the built-in server, real questions. With `answers_yes`, every
-/// question is answered with yes.
+/// Demonstrates the loop with a scripted model, the built-in server and real questions. With
+/// `answers_yes`, every question is answered with yes.
 ///
 /// # Errors
-/// When the demo cannot be set up or printed.
+/// Fails if the demo cannot be set up or its output cannot be printed.
 pub async fn demo(context: &ChatContext<'_>, answers_yes: bool) -> Result<u8, CliError> {
     let folder = tempfile::tempdir()?;
     let (notes, script) = write_demo_files(folder.path())?;
@@ -92,7 +92,7 @@ pub async fn demo(context: &ChatContext<'_>, answers_yes: bool) -> Result<u8, Cl
                 show.pause();
                 match waiting {
                     DeskItem::Question { answer, .. } if answers_yes => {
-                        // The call may have been cancelled while it waited for this answer.
+                        // The receiver is gone if the call was cancelled in the meantime.
                         _ = answer.send(switchboard_core::Answer::Run);
                     }
                     question => if unanswered.present(context, question).await {
@@ -112,7 +112,7 @@ pub async fn demo(context: &ChatContext<'_>, answers_yes: bool) -> Result<u8, Cl
     Ok(code)
 }
 
-/// Writes the notes and the script.
+/// Writes the notes and the script; returns their paths.
 fn write_demo_files(folder: &Path) -> std::io::Result<(PathBuf, PathBuf)> {
     let notes = folder.join("notes");
     let script = folder.join("script.json");
@@ -124,7 +124,7 @@ fn write_demo_files(folder: &Path) -> std::io::Result<(PathBuf, PathBuf)> {
     Ok((notes, script))
 }
 
-/// A host that knows no file and no other server.
+/// Starts a host without configuration files, so that only the built-in server runs.
 fn start(
     context: &ChatContext<'_>,
     folder: &Path,

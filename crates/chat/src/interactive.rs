@@ -1,4 +1,4 @@
-//! `switchboard chat`: a person and a model at one terminal.
+//! `switchboard chat`: an interactive conversation with a model.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -22,16 +22,16 @@ use crate::show::EventPrinter;
 use crate::slash::{Completions, PromptInput, SlashCommand, parse_input};
 use crate::suggest::Suggestion;
 
-/// So many lines are shown of what was said last when a conversation goes on.
+/// Maximum lines shown of each recent message when a conversation is resumed.
 const RESUME_LINES: usize = 8;
 
-/// Two presses of Ctrl-C within this time leave.
+/// Two presses of Ctrl-C within this window end the conversation.
 const DOUBLE_PRESS_WINDOW: Duration = Duration::from_secs(2);
 
-/// Holds a conversation at the terminal, a new one or the one that `resume` names.
+/// Runs an interactive conversation: a new one, or the one that `resume` names.
 ///
 /// # Errors
-/// When it cannot be opened, read or printed.
+/// Fails if the conversation cannot be opened, or if the terminal cannot be read or written.
 pub async fn chat(
     context: &ChatContext<'_>,
     talk: &TalkOptions,
@@ -42,7 +42,7 @@ pub async fn chat(
             .with_hint("`switchboard run --json` prints every event"));
     }
     let (desk, questions) = ChatReviewer::new();
-    // Lines that come from a file are no answers to questions.
+    // Piped input must not answer questions: ask only if a person is at the terminal.
     let people =
         if has_person() { People::at_desk(&desk) } else { People::nobody(context.printer) };
     let opened = open(context, talk, resume, people).await?;
@@ -72,11 +72,11 @@ pub(super) struct InteractiveChat<'a> {
     pub(super) opened: OpenConversation,
     questions: mpsc::Receiver<DeskItem>,
     pub(super) show: EventPrinter,
-    /// How much was said; a turn that ended before the last of it is not the last one.
+    /// Number of messages sent. A turn that ended before the last of them is not the final one.
     pub(super) said: u64,
-    /// Commands that were typed in the middle of a turn and have to wait for its end.
+    /// Commands typed during a turn that have to wait for its end.
     pub(super) ahead: VecDeque<String>,
-    /// The exit code, once the person leaves or has to.
+    /// The exit code, once the conversation is about to end.
     pub(super) left: Option<u8>,
     suggestion: Suggestion,
 }
@@ -85,7 +85,7 @@ impl InteractiveChat<'_> {
     async fn run(&mut self) -> Result<(), CliError> {
         self.greet();
         if !self.opened.idle {
-            // What was left in the middle goes on by itself.
+            // A turn that was interrupted resumes without new input.
             self.show_turn().await?;
         }
         let completions = Arc::new(Completions { host: self.opened.host.clone() });
@@ -96,7 +96,7 @@ impl InteractiveChat<'_> {
             Some(editor.map_err(|error| CliError::new(exit_code::TROUBLE, error.to_string()))?);
         let mut pressed: Option<Instant> = None;
         while self.left.is_none() {
-            // Servers may come up, and others be added, while the conversation goes on.
+            // Servers may start or be added during the conversation.
             self.context.program.ask_about_new_servers(&self.opened.host).await?;
             if let Some(line) = self.ahead.pop_front() {
                 if let Err(error) = self.line(&line).await {
@@ -130,7 +130,7 @@ impl InteractiveChat<'_> {
                     self.context.printer.say("press Ctrl-C once more to leave");
                 }
                 EditorLine::Text(line) => {
-                    // What goes wrong with one line is told, and the next one is read.
+                    // An error in one line must not end the conversation.
                     if let Err(error) = self.line(&line).await {
                         error.show();
                     }
@@ -197,7 +197,7 @@ impl InteractiveChat<'_> {
         }
     }
 
-    /// Does something that the person may give up, and puts what servers ask because of it.
+    /// Runs work that Ctrl-C may cancel, and presents the questions that servers ask meanwhile.
     async fn run_interruptible<T>(
         &mut self,
         work: impl Future<Output = Result<T, CliError>>,
@@ -213,8 +213,8 @@ impl InteractiveChat<'_> {
                     return Err(CliError::new(exit_code::INTERRUPTED, "given up"));
                 }
                 Some(waiting) = self.questions.recv() => {
-                    // What a person fetches is not asked about; what servers ask may be left to
-                    // other faces.
+                    // Calls of the user need no approval, so this is a question from a server;
+                    // other faces may answer it if this terminal does not.
                     left_open.push(present(waiting).await);
                 }
             }
@@ -231,7 +231,8 @@ impl InteractiveChat<'_> {
         self.opened.conversation.say(said.text, said.images).await;
     }
 
-    /// Shows what happens until all that was said is dealt with. Ctrl-C stops the step, twice leaves.
+    /// Shows events until every message sent has been handled. Ctrl-C cancels the step; pressing it
+    /// twice ends the conversation.
     async fn show_turn(&mut self) -> Result<(), CliError> {
         let mut presses = self.context.interrupts.take_over();
         let mut typed = TypedLines::watch();
@@ -239,7 +240,7 @@ impl InteractiveChat<'_> {
         let mut unanswered = UnansweredQuestions::default();
         while self.left.is_none() {
             tokio::select! {
-                // What happened before a question is shown before it.
+                // Print pending events before a question that follows them.
                 biased;
                 () = presses.next() => {
                     if pressed.is_some_and(|before| before.elapsed() < DOUBLE_PRESS_WINDOW) {
@@ -272,7 +273,7 @@ impl InteractiveChat<'_> {
                     if unanswered.present(self.context, question).await {
                         self.opened.conversation.cancel().await;
                     }
-                    // At the end of the program nothing reads the terminal any more.
+                    // During shutdown, do not read from the terminal again.
                     if !self.context.interrupts.token().is_cancelled() {
                         typed.resume();
                     }
@@ -283,14 +284,14 @@ impl InteractiveChat<'_> {
         Ok(())
     }
 
-    /// Shows an event; returns whether nothing else is to be shown.
+    /// Shows an event; returns whether it was the last one to show.
     async fn show_event(
         &mut self,
         event: Event,
         typed: &mut TypedLines,
         presses: &mut Presses,
     ) -> Result<bool, CliError> {
-        // A call that has lost its terminal may still run, and be answered at another face.
+        // A call may continue after the terminal is gone, and be answered at another face.
         self.show
             .event(&event)
             .or_else(|error| if is_terminal_gone() { Ok(()) } else { Err(error) })?;
@@ -306,7 +307,7 @@ impl InteractiveChat<'_> {
         Ok(is_last && !self.send_queued_lines(typed).await)
     }
 
-    /// Asks whether to go on. Words instead of yes or no go to the model.
+    /// Asks whether to continue after a limit. Any answer besides yes or no is sent to the model.
     async fn ask_about_limit(&mut self, typed: &mut TypedLines, presses: &mut Presses) {
         self.show.pause();
         if !has_person() {

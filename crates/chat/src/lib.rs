@@ -1,13 +1,13 @@
 //! Conversations at the terminal: `chat`, `run` and `demo` over one engine.
 //!
-//! In go the options of a conversation ([`TalkOptions`], [`Task`]), the terminal and the files of
-//! the user ([`ChatContext`]), and the program around it ([`Program`]), which starts hosts and lists
-//! servers and tools. Out come the words of the model on standard output, everything else on
-//! standard error, and an exit code.
+//! Takes the options of a conversation ([`TalkOptions`], [`Task`]), the terminal and the files of
+//! the user ([`ChatContext`]), and the surrounding program ([`Program`]), which starts hosts and
+//! lists servers and tools. Writes the text of the model to standard output and everything else to
+//! standard error, and returns an exit code.
 //!
-//! `switchboard-agent` drives the conversation; this crate shows its events, reads what the person
-//! types and presents questions to them. It never calls a tool for the model, never decides about a
-//! call, and never parses the command line.
+//! `switchboard-agent` drives the conversation; this crate shows its events, reads the user's input
+//! and presents questions. It never calls a tool for the model, never decides about a call, and
+//! never parses the command line.
 
 mod ahead;
 mod attach;

@@ -1,4 +1,4 @@
-//! `switchboard run`: one task from beginning to end, for scripts.
+//! `switchboard run`: runs one task to its end, for scripts.
 
 use std::io::Read as _;
 
@@ -17,23 +17,24 @@ use crate::suggest::Suggestion;
 
 /// One task for a model.
 pub struct Task {
-    /// What to do; `-` alone reads it from standard input, nothing only continues a conversation.
+    /// The words of the prompt. `-` alone reads it from standard input; an empty list only
+    /// continues a conversation.
     pub prompt: Vec<String>,
-    /// The options of the conversation.
+    /// Options of the conversation.
     pub talk: TalkOptions,
     /// The conversation to continue.
     pub resume: Option<String>,
-    /// How long questions wait for another face, where nobody is here.
+    /// How long questions wait for another face if this terminal cannot ask.
     pub patience: Option<ReviewWait>,
 }
 
-/// Runs one task and returns the exit code that says how it ended.
+/// Runs one task and returns the exit code for its result.
 ///
 /// # Errors
-/// When the conversation cannot be opened, read or printed.
+/// Fails if the conversation cannot be opened, or if its input or output fails.
 pub async fn run_task(context: &ChatContext<'_>, task: Task) -> Result<u8, CliError> {
     let prompt = prompt(&task)?;
-    // A person can be asked only where both ends are a terminal.
+    // Asking requires both standard input and standard error to be a terminal.
     let person = has_person();
     let (desk, mut questions) = ChatReviewer::new();
     let people = if person {
@@ -46,7 +47,7 @@ pub async fn run_task(context: &ChatContext<'_>, task: Task) -> Result<u8, CliEr
     let mut show = EventPrinter::new(context, opened.model.as_ref());
     let mut code = Ok(exit_code::OK);
     if !opened.idle {
-        // What was left in the middle goes on first.
+        // Finish the interrupted turn first.
         code = follow(context, &mut opened, &mut questions, &mut show).await;
     }
     match prompt {
@@ -55,7 +56,7 @@ pub async fn run_task(context: &ChatContext<'_>, task: Task) -> Result<u8, CliEr
             opened.conversation.say(prompt, Vec::new()).await;
             code = follow(context, &mut opened, &mut questions, &mut show).await;
         }
-        // One whose last question failed is asked again; one that has ended has nothing to do.
+        // Without a prompt, retry the last request in case it failed.
         None if opened.idle => {
             opened.conversation.retry().await;
             code = follow(context, &mut opened, &mut questions, &mut show).await;
@@ -104,14 +105,14 @@ async fn follow(
         let Some(event) = event else {
             return Err(CliError::new(exit_code::TROUBLE, "the conversation ended by itself"));
         };
-        // What nobody sees any more may still be under way, and answered elsewhere.
+        // A call may continue after the terminal is gone, and be answered at another face.
         show.event(&event)
             .or_else(|error| if person && is_terminal_gone() { Ok(()) } else { Err(error) })?;
         match event {
             Event::Ended { outcome: OutcomeKind::Denied | OutcomeKind::Rejected, .. } => {
                 not_allowed = true;
             }
-            // Nobody is there to say that it should go on.
+            // `run` is not interactive: no one can raise the limit.
             Event::Limit(_) => opened.conversation.decide(LimitDecision::Stop).await,
             Event::TurnEnded { end, .. } => return Ok(code(&end, not_allowed)),
             _ => {}
@@ -131,7 +132,7 @@ fn code(end: &TurnEnd, not_allowed: bool) -> u8 {
     }
 }
 
-/// What to do; nothing if a conversation only goes on.
+/// Returns the prompt, or `None` if the task only continues a conversation.
 fn prompt(task: &Task) -> Result<Option<String>, CliError> {
     let text = match task.prompt.as_slice() {
         [] => return Ok(None),

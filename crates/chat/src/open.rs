@@ -1,4 +1,4 @@
-//! Puts a conversation together: the model, the servers, the store.
+//! Opens a conversation: its model, its servers and its store.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,22 +17,22 @@ use tokio::sync::mpsc;
 
 use crate::program::{ChatContext, StartOptions};
 
-/// Options of every conversation.
+/// Options that all conversations share.
 #[derive(Clone, Debug, Default)]
 pub struct TalkOptions {
-    /// The model: a profile, or provider:model.
+    /// The model: a profile of the configuration, or `provider:model`.
     pub model: Option<String>,
-    /// Calls that need no question.
+    /// Calls that need no approval.
     pub allow: Vec<Pattern>,
-    /// Only these servers, if any are named.
+    /// The servers to use; all of them if empty.
     pub server: Vec<String>,
-    /// The name of the conversation.
+    /// Name of the conversation.
     pub name: Option<String>,
     /// Maximum number of requests to the model per turn.
     pub max_steps: Option<u32>,
 }
 
-/// A conversation and what it is held with.
+/// An open conversation with its host, model and store.
 pub(crate) struct OpenConversation {
     pub(crate) host: Host,
     pub(crate) sessions: SessionStore,
@@ -40,13 +40,13 @@ pub(crate) struct OpenConversation {
     pub(crate) events: mpsc::Receiver<Event>,
     pub(crate) model: Arc<dyn Model>,
     pub(crate) config: Config,
-    /// Whether it waits for the person; otherwise it goes on by itself.
+    /// Whether the conversation waits for the user; otherwise an interrupted turn resumes.
     pub(crate) idle: bool,
-    /// What was said last, where it goes on.
+    /// The last messages of a resumed conversation.
     pub(crate) last_words: Vec<ChatMessage>,
 }
 
-/// Opens a conversation as the command line wants it.
+/// Opens a conversation with the options of the command line.
 pub(crate) async fn open(
     context: &ChatContext<'_>,
     talk: &TalkOptions,
@@ -96,7 +96,7 @@ pub(crate) async fn open(
     Ok(OpenConversation { host, sessions, conversation, events, model, config, idle, last_words })
 }
 
-/// A session to open: a new one, or one that continues.
+/// A session to open, either new or resumed.
 struct FoundSession {
     opening: ConversationStart,
     model: Option<String>,
@@ -131,10 +131,10 @@ fn is_user_message(message: &ChatMessage) -> bool {
 }
 
 impl OpenConversation {
-    /// Ends the conversation and stops the servers.
+    /// Closes the conversation and stops the servers.
     pub(crate) async fn close(self) -> SessionId {
         let session = self.conversation.session().clone();
-        // Nobody reads them any more, and nobody shall wait for that.
+        // Drop the receiver first, so that closing does not wait for events to be read.
         drop(self.events);
         self.conversation.close().await;
         self.host.stop().await;
@@ -142,11 +142,10 @@ impl OpenConversation {
     }
 }
 
-/// Opens the store of conversations below the state folder, or one in memory where nothing is
-/// recorded.
+/// Opens the session store in the state folder, or one in memory if recording is off.
 ///
 /// # Errors
-/// When the store cannot be opened.
+/// Fails if the store cannot be opened.
 pub fn open_sessions(
     state: &Path,
     recording: Recording,
@@ -172,7 +171,7 @@ fn chosen_servers(
     ids.map(Some)
 }
 
-/// The model that is wanted, or the one that the configuration says.
+/// Opens the requested model, or the default of the configuration.
 pub(crate) fn model_for(
     context: &ChatContext<'_>,
     config: &Config,
@@ -182,10 +181,10 @@ pub(crate) fn model_for(
     switchboard_models::open(&profile, context.environment).map_err(model_error)
 }
 
-/// Returns the profile that a name means.
+/// Returns the model profile for a name, or the default profile of the configuration.
 ///
 /// # Errors
-/// When no model is chosen or the name is unknown.
+/// Fails if no model is chosen or the name is unknown.
 pub fn profile_for(config: &Config, wanted: Option<&str>) -> Result<ModelProfile, CliError> {
     let only = || match config.models.len() {
         1 => config.models.keys().next().map(String::as_str),
@@ -219,12 +218,12 @@ pub fn profile_for(config: &Config, wanted: Option<&str>) -> Result<ModelProfile
     })
 }
 
-/// Converts an error of a model for the terminal.
+/// Converts a model error to a command-line error.
 pub fn model_error(error: ModelError) -> CliError {
     CliError { code: trouble_code(error.kind), message: error.message, hint: error.hint }
 }
 
-/// Returns the exit code for trouble with a model.
+/// Returns the exit code for a kind of model error.
 pub const fn trouble_code(trouble: ModelErrorKind) -> u8 {
     match trouble {
         ModelErrorKind::BadKey | ModelErrorKind::UnknownModel | ModelErrorKind::Profile => {
@@ -239,7 +238,7 @@ pub const fn trouble_code(trouble: ModelErrorKind) -> u8 {
     }
 }
 
-/// Converts an error of opening or reading a conversation for the terminal.
+/// Converts an error from opening or reading a conversation to a command-line error.
 pub fn open_error(error: OpenError) -> CliError {
     match error {
         OpenError::Record(error) => error.into(),

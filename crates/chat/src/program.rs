@@ -1,4 +1,4 @@
-//! The program around a conversation: the values and operations that a conversation takes from it.
+//! The interface between a conversation and the program that runs it.
 
 use std::pin::Pin;
 
@@ -9,54 +9,54 @@ use switchboard_registry::KnownServers;
 use switchboard_rules::Pattern;
 use switchboard_terminal::{CliError, Interrupts, People, Printer};
 
-/// An operation of the program that takes time.
+/// A future returned by an operation of [`Program`].
 pub type ProgramFuture<'a, T> = Pin<Box<dyn Future<Output = Result<T, CliError>> + 'a>>;
 
-/// The servers of a host, and who is asked about their calls.
+/// Options for starting a host: its servers, and who reviews their calls.
 pub struct StartOptions {
-    /// Only these servers, if any are named.
+    /// The servers to start; all of them if `None`.
     pub only: Option<Vec<ServerId>>,
     pub people: People,
-    /// Calls that need no question.
+    /// Calls that need no approval.
     pub allow: Vec<Pattern>,
-    /// The model that answers servers, if not the usual one.
+    /// The model that answers sampling requests of servers, if not the default one.
     pub model: Option<String>,
 }
 
-/// The terminal, the environment and the program of a conversation.
+/// Everything a conversation needs: terminal, environment, files and program.
 #[derive(Clone, Copy)]
 pub struct ChatContext<'a> {
     pub printer: &'a Printer,
-    /// Ctrl-C and requests to end.
+    /// Ctrl-C and termination requests.
     pub interrupts: &'a Interrupts,
-    /// The environment of the process.
+    /// Environment of the process.
     pub environment: &'a Environment,
-    /// The files of the user and of the project.
+    /// Paths of the user's and the project's files.
     pub places: &'a Places,
-    /// Whether the conversation and its history are kept.
+    /// Whether the conversation and the input history are stored.
     pub recording: Recording,
     /// Starts hosts and lists servers.
     pub program: &'a dyn Program,
 }
 
-/// Operations of the program that conversations use.
+/// Operations that conversations request from the program.
 pub trait Program {
-    /// Reads the configuration and reports its problems.
+    /// Reads the configuration and prints its problems.
     ///
     /// # Errors
-    /// When it cannot be used at all.
+    /// Fails if the configuration cannot be used at all.
     fn config(&self) -> Result<Config, CliError>;
 
     /// Finds a configured server by name.
     ///
     /// # Errors
-    /// When there is none; the error names similar ones.
+    /// Fails if there is none; the error suggests similar names.
     fn server(&self, config: &Config, name: &str) -> Result<ServerId, CliError>;
 
     /// Starts a host.
     ///
     /// # Errors
-    /// When its files cannot be used.
+    /// Fails if the host's files cannot be used.
     fn start(
         &self,
         places: Places,
@@ -64,21 +64,21 @@ pub trait Program {
         options: StartOptions,
     ) -> Result<Host, CliError>;
 
-    /// Waits until the servers of a host are up and reports those that are not.
+    /// Waits until the servers of a host have started, and reports those that have not.
     fn ready<'a>(&'a self, host: &'a Host, only: Option<&'a [ServerId]>) -> ProgramFuture<'a, ()>;
 
-    /// Asks the person about servers that nobody has approved yet.
+    /// Asks the user about servers that are not approved yet.
     fn ask_about_new_servers<'a>(&'a self, host: &'a Host) -> ProgramFuture<'a, ()>;
 
-    /// Reads the list of known servers.
+    /// Loads the list of known servers.
     fn known_servers<'a>(&'a self, config: &'a Config) -> ProgramFuture<'a, KnownServers>;
 
     /// Prints the servers of a host.
     fn show_servers<'a>(&'a self, host: &'a Host) -> ProgramFuture<'a, ()>;
 
-    /// Prints the tools of a host, or those that match the words.
+    /// Prints the tools of a host, or only those that match `words`.
     ///
     /// # Errors
-    /// When they cannot be printed.
+    /// Fails if the list cannot be printed.
     fn show_tools(&self, host: &Host, words: &str) -> Result<(), CliError>;
 }

@@ -1,4 +1,4 @@
-//! Questions about calls that come up while a turn is shown.
+//! Questions about calls that arrive during a turn.
 
 use switchboard_terminal::{
     DeskItem, QuestionOutcome, is_terminal_gone, leave_open, leave_to_others, present,
@@ -6,14 +6,14 @@ use switchboard_terminal::{
 
 use crate::program::ChatContext;
 
-/// The questions of a turn that this terminal did not answer. They stay open for other faces until
-/// this is dropped.
+/// Questions of a turn that this terminal did not answer. They stay open for other faces until this
+/// value is dropped.
 #[derive(Default)]
 pub(crate) struct UnansweredQuestions(Vec<QuestionOutcome>);
 
 impl UnansweredQuestions {
-    /// Returns the question if it can be presented: there is a terminal, and the user interrupted
-    /// none before.
+    /// Returns the question if it can be presented: the terminal exists, and the user has not
+    /// interrupted an earlier question.
     pub(crate) fn admit(&mut self, question: DeskItem) -> Option<DeskItem> {
         if is_terminal_gone() {
             self.0.push(leave_to_others(question));

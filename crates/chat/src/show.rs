@@ -1,4 +1,4 @@
-//! Shows a conversation as it happens: words on standard output, the rest on standard error.
+//! Prints a conversation as it happens: text on standard output, the rest on standard error.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,16 +12,16 @@ use switchboard_text::{escape_line, escape_prose};
 
 use crate::program::ChatContext;
 
-/// So many lines are shown of a result.
+/// Maximum lines shown of a result.
 const RESULT_LINES: usize = 4;
-/// The longest line that is shown, in characters.
+/// Maximum characters shown of a line.
 const MAX_LINE_CHARS: usize = 160;
 
 pub(crate) struct EventPrinter {
     printer: Printer,
     markdown: Option<Markdown>,
     spinner: Option<ProgressBar>,
-    /// Whether words were printed and the line is not ended.
+    /// Whether the last line printed is still incomplete.
     in_line: bool,
     calls: BTreeMap<usize, String>,
     model: String,
@@ -39,7 +39,7 @@ impl EventPrinter {
         }
     }
 
-    /// Shows one event; with `--json` as it is.
+    /// Prints one event; with `--json`, as a JSON object.
     pub(crate) fn event(&mut self, event: &Event) -> Result<(), CliError> {
         if self.printer.json {
             let text = serde_json::to_string(event).unwrap_or_default();
@@ -93,14 +93,14 @@ impl EventPrinter {
         Ok(())
     }
 
-    /// Takes what moves away, so that somebody else can use the terminal.
+    /// Removes the spinner, so that a prompt can use the terminal.
     pub(crate) fn pause(&mut self) {
         if let Some(spinner) = self.spinner.take() {
             spinner.finish_and_clear();
         }
     }
 
-    /// Ends everything that is open.
+    /// Ends an open line and removes the spinner.
     pub(crate) fn finish(&mut self) {
         self.end_words();
         self.pause();
@@ -126,11 +126,11 @@ impl EventPrinter {
         let rest = self.markdown.take().map(|mut markdown| markdown.finish()).unwrap_or_default();
         if !rest.is_empty() {
             self.in_line = !rest.ends_with('\n');
-            // Only a terminal has Markdown left to print; one that is closed needs no more text.
+            // Only a terminal has buffered Markdown; if it is closed, the rest does not matter.
             _ = self.printer.words(&rest);
         }
         if self.in_line {
-            // The text itself has been written; `words` reported it if that failed.
+            // Losing the newline is harmless: `words` has reported a failed write of the text.
             _ = self.printer.words("\n");
             self.in_line = false;
         }
@@ -173,7 +173,7 @@ impl EventPrinter {
         self.beginning(text);
     }
 
-    /// The first lines of a result, so that the person sees what the model reads.
+    /// Prints the first lines of a result, so that the user sees what the model reads.
     fn beginning(&mut self, text: &str) {
         let mut lines = text.lines().filter(|line| !line.trim().is_empty());
         for line in lines.by_ref().take(RESULT_LINES) {
@@ -197,14 +197,14 @@ impl EventPrinter {
             TurnEnd::Refused => self.line("… the model's vendor does not want to answer this"),
             TurnEnd::Silent => self.line("… the model said nothing"),
             TurnEnd::Cancelled => self.line("… stopped"),
-            // The limit itself was told when it was reached.
+            // The limit itself was reported when it was reached.
             TurnEnd::Stopped(_) => self.line("… stopped there"),
             TurnEnd::Failed(failure) => self.error(&failure.message, failure.hint.as_deref()),
             TurnEnd::NotKept { message, hint } => self.error(message, hint.as_deref()),
         }
     }
 
-    /// Errors are told even to someone who wants to hear nothing else.
+    /// Prints an error, even with `--quiet`.
     fn error(&mut self, message: &str, hint: Option<&str>) {
         self.finish();
         talk(&format!("error: {}", escape_line(message)));
@@ -213,7 +213,7 @@ impl EventPrinter {
         }
     }
 
-    /// A line of talk, between whatever else is shown.
+    /// Prints a status line; suspends the spinner and ends an open line first.
     pub(crate) fn line(&mut self, text: &str) {
         if self.in_line {
             self.end_words();
@@ -247,7 +247,7 @@ fn first_line(text: &str) -> String {
     if line.chars().count() > MAX_LINE_CHARS { format!("{short}…") } else { short }
 }
 
-/// What a limit means, for a person.
+/// Describes a limit for the user.
 pub(crate) fn limit_text(limit: Limit) -> String {
     match limit {
         Limit::Steps(count) => format!("the model was asked {count} times in this turn"),

@@ -1,26 +1,26 @@
-//! Commands that a person can type at the prompt, and their completion.
+//! Slash commands of the chat prompt, and their completion.
 
 use switchboard_host::Host;
 use switchboard_terminal::CompleteArgs;
 
-/// What a line at the prompt means.
+/// A parsed line of the prompt.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum PromptInput {
-    /// Words for the model.
+    /// Text for the model.
     Words(String),
     Nothing,
     Slash(SlashCommand),
-    /// A prompt of a server, with its arguments.
+    /// A prompt of a server with its arguments.
     Prompt {
         server: String,
         prompt: String,
         arguments: Vec<String>,
     },
-    /// Something that begins like a command and is none.
+    /// A word that starts with a slash but is not a command.
     Unknown(String),
 }
 
-/// A command of the chat itself.
+/// A command of the chat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SlashCommand {
     Help,
@@ -36,7 +36,7 @@ pub(crate) enum SlashCommand {
 }
 
 impl SlashCommand {
-    /// Whether it changes what a turn that goes on is about, so that it waits for the end of it.
+    /// Returns whether the command affects the current turn, so that it has to wait for its end.
     pub(crate) const fn waits_for_turn(&self) -> bool {
         match self {
             Self::Undo | Self::Retry | Self::Model(Some(_)) => true,
@@ -52,7 +52,7 @@ impl SlashCommand {
     }
 }
 
-/// The commands with what follows them and what they do.
+/// Usage and description of each command.
 pub(crate) const HELP: [(&str, &str); 12] = [
     ("/help", "show this"),
     ("/tools [WORDS]", "list the tools, or find some"),
@@ -68,7 +68,7 @@ pub(crate) const HELP: [(&str, &str); 12] = [
     ("/quit", "leave; `switchboard chat --resume` goes on"),
 ];
 
-/// What a line means. `is_server` knows the names of servers, which may hold almost anything.
+/// Parses a line. `is_server` tests for server names, which may contain almost any character.
 pub(crate) fn parse_input(line: &str, is_server: impl Fn(&str) -> bool) -> PromptInput {
     let text = line.trim();
     if text.is_empty() {
@@ -95,7 +95,7 @@ pub(crate) fn parse_input(line: &str, is_server: impl Fn(&str) -> bool) -> Promp
 }
 
 fn prompt(word: &str, rest: &str, is_server: impl Fn(&str) -> bool, text: &str) -> PromptInput {
-    // A server's name may hold a colon itself, and so may a prompt's.
+    // Both server and prompt names may contain a colon, so try every one as the separator.
     let found = word
         .match_indices(':')
         .filter_map(|(place, _)| Some((word.get(..place)?, word.get(place + 1..)?)))
@@ -106,13 +106,13 @@ fn prompt(word: &str, rest: &str, is_server: impl Fn(&str) -> bool, text: &str) 
             prompt: prompt.to_owned(),
             arguments: split_words(rest),
         },
-        // A path is no command, and neither is anything else with more than a word in it.
+        // A word with another slash is a path, not a mistyped command.
         None if word.contains('/') => PromptInput::Words(text.to_owned()),
         None => PromptInput::Unknown(format!("/{word}")),
     }
 }
 
-/// Words with quotes around those that hold spaces: `a=1 b="two words"`.
+/// Splits a text into words; double quotes keep spaces together: `a=1 b="two words"`.
 fn split_words(text: &str) -> Vec<String> {
     let mut all = Vec::new();
     let mut word = String::new();
@@ -142,7 +142,7 @@ fn split_words(text: &str) -> Vec<String> {
     all
 }
 
-/// Completes from what the servers offer at this moment.
+/// Completes slash commands, prompts and resources from the current fleet.
 pub(crate) struct Completions {
     pub(crate) host: Host,
 }

@@ -1,4 +1,4 @@
-//! One line per conversation: a server that knows about an address that the person mentioned.
+//! Suggests a known server for a URL that the user mentions, once per conversation.
 
 use std::time::Duration;
 
@@ -8,17 +8,17 @@ use switchboard_text::escape_line;
 
 use crate::program::ChatContext;
 
-/// How long a list of known servers that has to be fetched may hold up a conversation.
+/// How long fetching the list of known servers may delay a conversation.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Whether the person has been told already.
+/// Remembers whether a server was suggested.
 #[derive(Debug, Default)]
 pub(crate) struct Suggestion {
     told: bool,
 }
 
 impl Suggestion {
-    /// Tells of a server that would help with what was said, once.
+    /// Suggests a server for a URL in the message, unless one was suggested before.
     pub(crate) async fn consider(
         &mut self,
         context: &ChatContext<'_>,
@@ -28,7 +28,7 @@ impl Suggestion {
         if self.told || !said.contains("://") {
             return;
         }
-        // A list that cannot be had is no reason to say anything here.
+        // The suggestion is optional: ignore a list that cannot be loaded.
         let Ok(Ok(known)) =
             tokio::time::timeout(FETCH_TIMEOUT, context.program.known_servers(config)).await
         else {
@@ -53,7 +53,7 @@ fn suggestion(known: &KnownServers, config: &Config, said: &str) -> Option<Strin
     Some(escape_line(&line).into_owned())
 }
 
-/// Whether a configured server is the known one, or of the same name.
+/// Returns whether a configured server is the known one, or has its name.
 fn is_served(known: &KnownServer, url: &str, config: &Config) -> bool {
     let name = known.short_name();
     let is_it = |server: &ServerConfig| match &server.transport {

@@ -1,4 +1,4 @@
-//! The command line; its help is the reference.
+//! The command-line interface; the reference documentation is generated from its help texts.
 
 use std::path::PathBuf;
 

@@ -1,4 +1,4 @@
-//! What every command needs: the files, the host, the printer; puts everything together.
+//! The context of a command: environment, paths and printer, and the start of hosts.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
@@ -23,19 +23,19 @@ use crate::args::GlobalArgs;
 use crate::commands::{first_use, lock};
 use crate::recorded;
 
-/// The first word that turns this program into the keeper of a server.
+/// First argument that turns this program into the keeper of a server.
 pub(crate) const KEEPER_WORD: &str = "__keep";
 
-/// What every command needs.
+/// The environment, paths, terminal and global options of a command.
 pub(crate) struct CommandContext {
     pub(crate) shared: GlobalArgs,
     pub(crate) printer: Printer,
     pub(crate) environment: Environment,
     pub(crate) places: Places,
     pub(crate) interrupts: Interrupts,
-    /// Why servers must not be started, by name, where they are locked.
+    /// With `--locked`, the servers that must not start, with the reason.
     refused: OnceLock<BTreeMap<String, String>>,
-    /// The new servers that the person was asked about, each as it was.
+    /// Servers that the user was asked about, each with its version.
     pub(crate) asked_about: Mutex<BTreeSet<String>>,
 }
 
@@ -54,14 +54,14 @@ impl CommandContext {
         })
     }
 
-    /// The configuration, without a word about it.
+    /// Loads the configuration without reporting its problems.
     pub(crate) fn silent_config(&self) -> Config {
         let approvals = Approvals::load(&self.places.state);
         switchboard_config::load(&self.places, &self.environment, &approvals)
     }
 
-    /// Fetches what the team keeps at an address and is not here yet. What cannot be fetched is
-    /// missed, and said, by whoever needs it.
+    /// Fetches the team's files that are missing here and warns of failures. Code that needs a
+    /// missing file reports its own error.
     pub(crate) async fn fetch_team_files(&self) {
         let team = self.silent_config().team;
         for problem in switchboard_trust::fetch_team_files(&team, &self.places.state).await {
@@ -69,23 +69,23 @@ impl CommandContext {
         }
     }
 
-    /// With `--locked`, finds out which servers would fetch something else than was locked.
+    /// With `--locked`, finds the servers whose packages differ from the locked ones.
     pub(crate) async fn check_packages(&self) {
         if !self.shared.locked {
             return;
         }
-        // A lock that is not there is missed by whoever needs it.
+        // A missing lock file is reported when the host starts.
         let Ok(lock) = LockFile::load(&self.lock_folder()) else { return };
         let refused = lock::refusals(self, &self.silent_config(), &lock).await;
         self.refused.get_or_init(|| refused);
     }
 
-    /// The configuration, with its problems told.
+    /// Loads the configuration and reports its problems.
     pub(crate) fn config(&self) -> Result<Config, CliError> {
         let approvals = Approvals::load(&self.places.state);
         let config = switchboard_config::load(&self.places, &self.environment, &approvals);
         for problem in &config.problems {
-            // A bad entry costs itself only.
+            // A broken entry affects only its own server.
             let costs_all = problem.is_error() && problem.server.is_none();
             if costs_all && !self.shared.config.is_empty() {
                 return Err(problem.clone().into());
@@ -95,7 +95,7 @@ impl CommandContext {
         Ok(config)
     }
 
-    /// The id of a configured server, or an error that names near ones.
+    /// Returns the id of a configured server; the error suggests similar names.
     pub(crate) fn server_id(&self, config: &Config, name: &str) -> Result<ServerId, CliError> {
         let ids = || config.servers.keys().chain(config.broken.keys());
         if let Some(id) = ids().find(|id| id.as_str() == name) {
@@ -109,12 +109,12 @@ impl CommandContext {
         Err(CliError::usage(format!("there is no server `{name}`")).with_hint(hint))
     }
 
-    /// Starts the host with the named servers, or with all.
+    /// Starts a host with the given servers, or with all.
     pub(crate) fn start(&self, only: Option<Vec<ServerId>>) -> Result<Host, CliError> {
         self.start_with_wait(only, None)
     }
 
-    /// The same, and questions that nobody here can answer may wait.
+    /// Starts a host like [`start`](Self::start); questions that no one here can answer may wait.
     pub(crate) fn start_with_wait(
         &self,
         only: Option<Vec<ServerId>>,
@@ -130,7 +130,7 @@ impl CommandContext {
         self.start_at(self.places.clone(), self.environment.clone(), options)
     }
 
-    /// What stays between us and each program that we start.
+    /// Returns the command line of the keeper, the process between this one and each server.
     #[expect(clippy::unused_self, reason = "it is a fact about this program")]
     pub(crate) fn keeper(&self) -> Option<Vec<String>> {
         std::env::current_exe()
@@ -140,7 +140,7 @@ impl CommandContext {
             .map(|program| vec![program, KEEPER_WORD.to_owned()])
     }
 
-    /// What waits for a person, in these places.
+    /// Returns the review queue in the state folder, or one in memory if recording is off.
     pub(crate) fn review_queue(&self, places: &Places, limit: Duration) -> ReviewQueue {
         let store = match self.shared.no_record {
             true => QueueFile::in_memory(),
@@ -149,20 +149,19 @@ impl CommandContext {
         ReviewQueue::new(store, limit)
     }
 
-    /// Whether calls and conversations are recorded.
     pub(crate) const fn recording(&self) -> Recording {
         if self.shared.no_record { Recording::Off } else { Recording::On }
     }
 
-    /// Whether a person can be shown a new server and asked about it: not where the output is for
-    /// a program, and not where a build runs, which may have a terminal and nobody at it.
+    /// Returns whether the user can be asked about new servers: not with `--json`, and not in CI,
+    /// which may have a terminal without a person.
     pub(crate) fn can_show_new_servers(&self) -> bool {
         let is_build = |value: &str| !matches!(value, "" | "0" | "false");
         let builds = self.environment.variable("CI").is_some_and(is_build);
         has_person() && !self.printer.json && !builds
     }
 
-    /// Starts the host with these files and this environment.
+    /// Starts a host with the given paths and environment.
     pub(crate) fn start_at(
         &self,
         places: Places,
@@ -218,8 +217,8 @@ impl CommandContext {
         Ok(host)
     }
 
-    /// The folders that files may be written below: those of this run or of the settings, or else
-    /// the current one.
+    /// Returns the folders that files may be written to: `--root`, the roots of the settings, or
+    /// the current folder.
     pub(crate) fn roots(&self, config: &Config) -> Vec<PathBuf> {
         let here = &self.environment.current_dir;
         let given = self.shared.root.iter().map(|root| here.join(root)).collect::<Vec<_>>();
@@ -229,20 +228,20 @@ impl CommandContext {
             .unwrap_or_else(|| vec![here.clone()])
     }
 
-    /// The folder of the project, where its lock file is.
+    /// Returns the folder of the lock file: the project's, or the current one.
     pub(crate) fn lock_folder(&self) -> PathBuf {
         let project = self.places.project_folder.clone();
         project.unwrap_or_else(|| self.environment.current_dir.clone())
     }
 }
 
-/// What is to be said of a server that was not waited for any longer, and what to do about it.
+/// Warning for a server that did not start within the timeout; [`MORE_TIME`] is its hint.
 pub(crate) const NOT_YET: &str = "it has not come up in the time it was given";
 pub(crate) const MORE_TIME: &str = "give it more with `--start-timeout SECONDS`, or look at what it \
                                     wrote with `switchboard servers logs NAME`";
 
 impl CommandContext {
-    /// Runs `work` to its end, or fails when the person interrupts it.
+    /// Runs `work` to its end; fails if the user interrupts it.
     pub(crate) async fn or_interrupted<T>(
         &self,
         work: impl Future<Output = T>,
@@ -251,7 +250,7 @@ impl CommandContext {
         done.ok_or_else(|| CliError::new(exit_code::INTERRUPTED, "interrupted"))
     }
 
-    /// Watches something until the person interrupts, which is the usual end.
+    /// Runs `watching` until the user interrupts it, which is a successful end.
     pub(crate) async fn watch(
         &self,
         watching: impl Future<Output = Result<(), CliError>>,
@@ -260,8 +259,8 @@ impl CommandContext {
         ended.unwrap_or(Ok(())).map(|()| exit_code::OK)
     }
 
-    /// Waits for the servers to come up, shows that on a terminal, and tells which did not. The
-    /// person who is here is asked about those that are new.
+    /// Waits until the servers have started, with spinners on a terminal. Asks the user about new
+    /// servers, and reports those that are not ready.
     pub(crate) async fn wait_ready(
         &self,
         host: &Host,
@@ -273,7 +272,7 @@ impl CommandContext {
         Ok(())
     }
 
-    /// The same without a word about new servers.
+    /// Waits like [`wait_ready`](Self::wait_ready), but does not ask about new servers.
     pub(crate) async fn wait_ready_unasked(
         &self,
         host: &Host,
@@ -284,7 +283,7 @@ impl CommandContext {
         Ok(())
     }
 
-    /// Waits for the servers to come up, and shows that on a terminal.
+    /// Waits until the servers have started or failed, with spinners on a terminal.
     pub(crate) async fn wait_up(
         &self,
         host: &Host,
@@ -340,8 +339,7 @@ impl CommandContext {
         }
     }
 
-    /// Tells what a person has to look at before a server can be used: all of it and why, or so
-    /// many definitions.
+    /// Warns that a server is quarantined: as a whole with a reason, or `count` of its definitions.
     pub(crate) fn report_held(&self, server: &str, whole: Option<&str>, count: usize) {
         let what = match (whole, count) {
             (Some(why), _) => format!("is held: {why}"),

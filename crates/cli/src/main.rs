@@ -1,4 +1,4 @@
-//! The `switchboard` command: arguments to a command to an exit code.
+//! The `switchboard` binary: parses arguments, runs a command, returns its exit code.
 
 use std::process::ExitCode;
 
@@ -19,7 +19,7 @@ use commands::{
 };
 use context::CommandContext;
 
-// Many small pieces of text live shortly here; the system's allocator is slower at that.
+// Commands make many small, short-lived allocations, for which the system allocator is slower.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
@@ -27,7 +27,7 @@ fn main() -> ExitCode {
     if let Some(code) = run_as_keeper() {
         return ExitCode::from(code);
     }
-    // What breaks must not tell what it held.
+    // A panic message may contain secrets; `talk` redacts them.
     std::panic::set_hook(Box::new(|panic| talk(&panic.to_string())));
     let arguments = CliArgs::parse();
     remember_mode();
@@ -48,14 +48,13 @@ fn main() -> ExitCode {
             Err(error) => error.show(),
         }
     });
-    // A question may still wait for the terminal; nobody is going to answer it.
+    // A thread may still be blocked on a question at the terminal: do not wait for it.
     runtime.shutdown_background();
     restore_mode();
     code
 }
 
-/// With a secret first word, this process stays with a server or becomes one, instead of being a
-/// command.
+/// Runs as the keeper of a server, or as its confined launcher, if the first argument says so.
 #[cfg(unix)]
 fn run_as_keeper() -> Option<u8> {
     let mut words = std::env::args_os().skip(1);
@@ -74,7 +73,7 @@ fn run_as_keeper() -> Option<u8> {
     None
 }
 
-/// Runs a command; gives the exit code.
+/// Runs a command; returns the exit code.
 async fn run_command(context: &CommandContext, command: CliCommand) -> Result<u8, CliError> {
     context.fetch_team_files().await;
     context.check_packages().await;

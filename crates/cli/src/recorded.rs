@@ -1,4 +1,4 @@
-//! The record of calls as commands read it, and what was found when it was opened.
+//! Access to the record of calls, and warnings about its state.
 
 use switchboard_core::Durability;
 use switchboard_host::Host;
@@ -9,9 +9,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::context::CommandContext;
 
-/// The record, with an outcome for every call of a switchboard that died.
+/// Opens the record for reading, after assigning outcomes to the calls of crashed instances.
 ///
-/// One that can only be read is read as it is.
+/// If the record cannot be opened for writing, it is read as it is.
 pub(crate) async fn reader(context: &CommandContext) -> Result<LedgerReader, CliError> {
     let file = ledger_file(&context.places.state);
     match Ledger::open(&file, Durability::Process) {
@@ -32,7 +32,7 @@ pub(crate) async fn reader(context: &CommandContext) -> Result<LedgerReader, Cli
     Ok(LedgerReader::at(&file))
 }
 
-/// Says when calls cannot be recorded any more and when they can again, until it is told to stop.
+/// Reports when calls can no longer be recorded, and when they can again, until `stop`.
 pub(crate) async fn report_trouble(printer: Printer, host: Host, stop: CancellationToken) {
     let Some(trouble) = host.ledger().trouble() else { return };
     let mut changes = trouble.changes();
@@ -44,7 +44,7 @@ pub(crate) async fn report_trouble(printer: Printer, host: Host, stop: Cancellat
     }
 }
 
-/// Warns of what was found.
+/// Warns of damage and crashed calls found when the record was opened.
 pub(crate) fn warn_opened(printer: &Printer, opened: &OpenReport) {
     if let Some(aside) = &opened.quarantined {
         let aside = aside.display();

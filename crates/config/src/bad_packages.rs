@@ -1,4 +1,5 @@
-//! Packages that a person's own database knows to be bad: a folder of OSV records, one JSON file each.
+//! Lookup of packages in the user's own vulnerability database: a folder of OSV records, one JSON
+//! file each.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -8,21 +9,21 @@ use serde::Deserialize;
 use switchboard_document::read_text;
 use switchboard_vetting::{EntryFinding, FetchedPackage};
 
-/// So many records are read.
+/// Maximum number of directory entries read from the folder.
 const MAX_RECORDS: usize = 200_000;
 
-/// What the records say.
+/// The affected packages of all records.
 #[derive(Debug, Default)]
 pub(crate) struct BadPackages {
-    /// By ecosystem and name.
+    /// Keyed by ecosystem and lowercase name.
     known: BTreeMap<(String, String), Vec<BadVersions>>,
     ecosystems: BTreeSet<String>,
 }
 
-/// What one record says of one package.
+/// The versions of one package that one record lists as affected.
 #[derive(Debug)]
 struct BadVersions {
-    /// None stands for all of them.
+    /// Empty if the record affects every version.
     versions: Vec<String>,
     record: String,
 }
@@ -48,8 +49,8 @@ struct OsvPackage {
 }
 
 impl BadPackages {
-    /// Reads the records of a folder. A record that cannot be read makes the whole folder useless:
-    /// it could be the one that matters.
+    /// Reads the records of a folder. One unreadable record fails the whole folder, because it
+    /// could be the record that matters.
     pub(crate) fn read(folder: &Path) -> Result<Self, String> {
         let mut found = Self::default();
         let entries = fs::read_dir(folder).map_err(|error| error.to_string())?;
@@ -73,7 +74,8 @@ impl BadPackages {
         Ok(found)
     }
 
-    /// The record that a package is bad by. One without a fixed version could be any version.
+    /// Returns the id of the record that affects a package. An unpinned package matches any
+    /// affected version, because it could resolve to that version.
     pub(crate) fn find_record(&self, package: &FetchedPackage) -> Option<&str> {
         let key = (package.ecosystem.to_owned(), package.name.to_lowercase());
         let mut hits = self.known.get(&key)?.iter();
@@ -84,7 +86,7 @@ impl BadPackages {
         hit.map(|bad| bad.record.as_str())
     }
 
-    /// What to say of a package about whose like the records say nothing.
+    /// Returns a note for a package whose ecosystem no record covers.
     pub(crate) fn uncovered_finding(&self, package: &FetchedPackage) -> Option<EntryFinding> {
         (!self.ecosystems.contains(package.ecosystem)).then(|| {
             let name = package.display_name();

@@ -1,4 +1,4 @@
-//! The `chat` of the settings: how conversations go.
+//! The `chat` section of the settings: limits and defaults of conversations.
 
 use switchboard_document::{ConfigError, Node};
 
@@ -9,52 +9,52 @@ const KEYS: &[&str] = &[
     "unaskedLimit", "resultChars", "notify",
 ];
 
-/// How conversations go.
+/// Limits and defaults of conversations.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChatSettings {
-    /// The profile that is used if none is named.
+    /// The model profile used if the command names none.
     pub model: Option<String>,
-    /// What every model is told first, beside our own words.
+    /// System instructions for every model, in addition to the built-in ones.
     pub instructions: Option<String>,
-    /// How much of MCP a model is told about.
+    /// How much of MCP the system prompt explains.
     pub mcp: McpMode,
-    /// How many tokens the description of all tools may cost; none means a fifth of the window.
+    /// Token budget for all tool descriptions; `None` means a fifth of the context window.
     pub prompt_tokens: Option<usize>,
-    /// What happens with several calls in one message.
+    /// How several calls in one message are executed.
     pub calls: CallsPerMessage,
-    /// How often a model may be asked before a person has to speak again.
+    /// Maximum number of model requests per turn.
     pub max_steps: usize,
-    /// After so many mistakes in a row a person is asked.
+    /// Number of consecutive mistakes after which the user is asked.
     pub mistake_limit: usize,
-    /// After so many calls in a row that nobody was asked about, a person is asked.
+    /// Number of consecutive calls without approval after which the user is asked.
     pub unasked_limit: usize,
-    /// The longest result that a model is given whole, in bytes.
+    /// Maximum size of a result that a model receives in full, in bytes.
     pub result_chars: usize,
-    /// Whether the terminal rings when a person is asked.
+    /// Whether the terminal bell rings when the user is asked.
     pub notify: bool,
 }
 
-/// How much of MCP a model is told about.
+/// How much of MCP the system prompt explains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum McpMode {
-    /// Nothing: it has no tools.
+    /// No MCP: the model has no tools.
     Off,
     /// How to use servers.
     #[default]
     UseOnly,
-    /// Also how to write them.
+    /// How to use servers and how to write them.
     Full,
 }
 
-/// What happens with several calls in one message.
+/// How several calls in one message are executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CallsPerMessage {
-    /// The first runs, and the others are told to wait.
+    /// Only the first call runs; the model is told to make one call at a time.
     One,
-    /// All run, one after the other.
+    /// All calls run, one after the other.
     #[default]
     Each,
-    /// All run at the same time.
+    /// All calls run at the same time.
     Parallel,
 }
 
@@ -75,7 +75,7 @@ impl Default for ChatSettings {
     }
 }
 
-/// Reads the whole object into `chat`.
+/// Reads the `chat` object into `chat`.
 pub(crate) fn read(
     chat: &mut ChatSettings,
     node: &Node,
@@ -119,7 +119,7 @@ pub(crate) fn read(
     Ok(())
 }
 
-/// The keys of the object, for whoever warns about others.
+/// Returns the known keys of the object, for warnings about unknown ones.
 pub(crate) const fn keys() -> &'static [&'static str] {
     KEYS
 }

@@ -1,15 +1,16 @@
-//! `KEY=VALUE` files: a variable in each line, with comments and quotes; what is quoted may go over several lines.
+//! Parser for `KEY=VALUE` files: one variable per line, with comments and quotes. A quoted value
+//! may span several lines.
 
-/// A line that cannot be read. What it contains is not repeated: it may be a secret.
+/// A line that cannot be parsed. The error does not repeat the line, which may contain a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DotenvError {
     pub(crate) line: usize,
     pub(crate) message: &'static str,
 }
 
-/// Reads the variables in order; a later one with the same name wins where the caller collects them.
+/// Parses the variables in file order. Duplicates are kept; the caller lets the last one win.
 pub(crate) fn parse(text: &str) -> Result<Vec<Variable>, DotenvError> {
-    // A quoted value has its line breaks whatever ends the lines of the file.
+    // Normalizes line endings, so that a quoted value does not depend on those of the file.
     let text = text.replace("\r\n", "\n");
     let mut rest = text.as_str();
     let mut line = 1;
@@ -27,7 +28,7 @@ pub(crate) fn parse(text: &str) -> Result<Vec<Variable>, DotenvError> {
 
 type Variable = (String, String);
 
-/// The variable that begins in the first line, if one does, and the lines after it.
+/// Parses the variable that begins in the first line, if any, and returns the rest of the text.
 fn parse_variable(text: &str) -> Result<(Option<Variable>, &str), &'static str> {
     let (line, after) = text.split_once('\n').unwrap_or((text, ""));
     if line.trim().is_empty() || line.trim_start().starts_with('#') {
@@ -59,9 +60,9 @@ fn parse_variable(text: &str) -> Result<(Option<Variable>, &str), &'static str> 
     Ok((Some((name.to_owned(), value)), after))
 }
 
-/// A value without quotes, up to a comment.
+/// Returns a value without quotes, up to a comment.
 fn parse_plain(text: &str) -> &str {
-    // A `#` inside a word, as in `#fragment` of a URL, is no comment.
+    // A `#` inside a word, such as the fragment of a URL, does not begin a comment.
     if text.starts_with('#') {
         return "";
     }
@@ -69,7 +70,8 @@ fn parse_plain(text: &str) -> &str {
     text.get(..end).unwrap_or(text).trim_end()
 }
 
-/// The text between quotes and what follows them; only double quotes know escapes.
+/// Parses a quoted value and returns it with the text after the closing quote. Only double quotes
+/// support escapes.
 fn parse_quoted(text: &str) -> Result<(String, &str), &'static str> {
     let mut value = String::new();
     let mut characters = text.chars();

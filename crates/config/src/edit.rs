@@ -1,4 +1,5 @@
-//! Changes the servers of a file; comments, unknown keys, order and layout of the rest stay.
+//! Edits the servers of a configuration file and preserves comments, unknown keys, order and layout
+//! of the rest.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -15,19 +16,19 @@ use crate::resolved::{BUILTIN, ConfigLayer};
 use crate::variables::{IfUnset, Variables};
 use crate::{file, lookalike, server};
 
-/// What to do if there is a server of the name already.
+/// Whether an existing server with the same name may be replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replace {
-    /// Leave it and say so.
+    /// Return an error.
     Refuse,
-    /// Put the new entry in its place.
+    /// Replace the existing entry.
     Allow,
 }
 
-/// Adds a server to the file, or replaces it where it stands.
+/// Adds a server to the file, or replaces its entry at the same position.
 ///
-/// The entry is checked first, more strictly than when reading; only variables may be unset.
-/// Like all changes of a file, this blocks for up to ten seconds if another process writes it.
+/// The entry is checked first, more strictly than when a file is read; only variables may be unset.
+/// Like every edit of a file, this blocks for up to ten seconds while another process writes it.
 pub fn add_server(
     path: &Path,
     name: &str,
@@ -63,7 +64,7 @@ pub fn add_server(
     })
 }
 
-/// What is dangerous or careless about an entry that somebody wants to add.
+/// Returns the dangers and weaknesses of an entry that is about to be added.
 pub fn entry_findings(
     path: &Path,
     name: &str,
@@ -108,7 +109,7 @@ pub fn enable_server(path: &Path, name: &str) -> Result<(), ConfigError> {
     })
 }
 
-/// Writes a profile into the entry of a server.
+/// Writes a sandbox profile into the entry of a server.
 pub fn set_sandbox(
     path: &Path,
     name: &str,
@@ -126,10 +127,10 @@ pub fn set_sandbox(
     })
 }
 
-/// Adds a tool to those of a server that need no question.
+/// Adds a tool to the server's `autoApprove` list.
 pub fn add_auto_approve(path: &Path, name: &str, tool: &str) -> Result<(), ConfigError> {
     let file: Arc<Path> = path.into();
-    // A tool name is no place for variables; a `${` in it is one of its characters.
+    // Tool names are literal, so a `${` in one is escaped to prevent variable expansion.
     let tool = tool.replace("${", "$${");
     edit(&file, name, |servers| {
         let entry = server_entry(&file, servers, name)?;
@@ -163,7 +164,7 @@ pub fn add_auto_approve(path: &Path, name: &str, tool: &str) -> Result<(), Confi
     })
 }
 
-/// Takes a tool out of those of a server that need no question.
+/// Removes a tool from the server's `autoApprove` and `alwaysAllow` lists.
 pub fn remove_auto_approve(path: &Path, name: &str, tool: &str) -> Result<(), ConfigError> {
     let file: Arc<Path> = path.into();
     let tool = tool.replace("${", "$${");
@@ -187,7 +188,8 @@ fn unknown_server(file: &Arc<Path>, name: &str) -> ConfigError {
     ConfigError::new(Arc::clone(file), format!("there is no server `{}`", sanitize(name)))
 }
 
-/// The entry of a server; the built-in server needs none, so it gets one when it is changed.
+/// Returns the entry of a server. The built-in server works without an entry, so one is created for
+/// it on its first change.
 fn server_entry(
     file: &Arc<Path>,
     servers: &CstObject,
@@ -202,7 +204,8 @@ fn server_entry(
     })
 }
 
-/// Runs `action` on the servers of the file and writes the result, if it reads back as meant.
+/// Runs `action` on the servers of the file and writes the result if everything else in the file is
+/// unchanged.
 fn edit(
     file: &Arc<Path>,
     name: &str,
@@ -210,7 +213,8 @@ fn edit(
 ) -> Result<(), ConfigError> {
     edit_locked(file, |before| {
         let before = before.unwrap_or_default();
-        // The reader has the better words for what is wrong, so it goes first.
+        // Parse with our own reader first: its errors are more helpful than those of the CST
+        // parser.
         let servers = file::parse_sections(file, before)?.servers;
         if servers.iter().filter(|member| member.name == name).count() > 1 {
             let message = "the file has two servers of this name";
@@ -234,7 +238,7 @@ fn edit(
     })
 }
 
-/// Everything a file says but for one server, to see that an edit left it alone.
+/// Returns the content of a file except for one server, to verify that an edit left it alone.
 fn other_content(text: &str, name: &str) -> Option<Vec<String>> {
     let Some(root) = switchboard_document::parse(text).ok()? else { return Some(Vec::new()) };
     let NodeValue::Object(members) = root.value else { return None };
@@ -254,7 +258,7 @@ fn other_content(text: &str, name: &str) -> Option<Vec<String>> {
     Some(rest)
 }
 
-/// Reads the entry as if it stood in the file, where variables may have any value.
+/// Checks the entry as if it were in the file. Unset variables are accepted.
 fn check_entry(
     file: &Arc<Path>,
     name: &str,
@@ -281,7 +285,7 @@ fn check_entry(
         warnings: Vec::new(),
     };
     let checked = server::read(&mut reader, id, &member, ConfigLayer::User);
-    // The place is one in the entry, which is not in the file yet.
+    // The position refers to the entry, which is not in the file yet.
     checked.map(|(server, _)| server.findings).map_err(|error| ConfigError {
         line: None,
         column: None,
@@ -289,7 +293,7 @@ fn check_entry(
     })
 }
 
-/// `value` for the editor, its members in the order of `first`, then by name.
+/// Converts `value` for the CST editor. Members are sorted in the order of `first`, then by name.
 fn cst_value(value: &serde_json::Value, first: &[&str]) -> CstInputValue {
     match value {
         serde_json::Value::Null => CstInputValue::Null,

@@ -1,4 +1,4 @@
-//! Edits change what they are told to, and not a byte of anything else.
+//! Edits change the requested entry and no other byte of the file.
 
 use std::fs;
 use std::path::PathBuf;
@@ -232,7 +232,7 @@ fn run<'e>(path: &Path, edit: &'e Edit) -> (Result<(), ConfigError>, &'e str) {
     }
 }
 
-/// A piece of a file that no edit may touch: comments above, an entry in any layout.
+/// Generates a part of a file that no edit may touch: comments, then an entry in any layout.
 fn untouched_piece() -> impl Strategy<Value = String> {
     let entry = proptest::sample::select(vec![
         r#"{}"#,
@@ -246,7 +246,7 @@ fn untouched_piece() -> impl Strategy<Value = String> {
     (comment, entry).prop_map(|(comment, entry)| format!("{comment}KEY: {entry}"))
 }
 
-/// A file with entries to edit (`t1`...) between pieces to keep (`k0`...).
+/// Generates a file with entries to edit (`t1`...) between entries to keep (`k0`...).
 fn files() -> impl Strategy<Value = (String, Vec<String>)> {
     let layout = (
         any::<bool>(),
@@ -261,7 +261,8 @@ fn files() -> impl Strategy<Value = (String, Vec<String>)> {
             .collect();
         let mut members = Vec::new();
         for (index, piece) in kept.iter().enumerate() {
-            // A comment on the line of an entry belongs to it, so these begin a line.
+            // A comment on the same line as an entry belongs to that entry, so these comments start
+            // a line.
             let line = if piece.starts_with('/') && !gap.contains('\n') { "\n" } else { "" };
             members.push(format!("{line}{piece}"));
             let entry = if one_line { r#"{"command": "t"}"# } else { "{\n\"command\": \"t\"\n}" };
@@ -276,7 +277,7 @@ fn files() -> impl Strategy<Value = (String, Vec<String>)> {
     })
 }
 
-/// Writes `value` with a piece of white space or a numbered comment between all of its tokens.
+/// Serializes a value with white space or a numbered comment between all of its tokens.
 struct GapWriter {
     gaps: Vec<&'static str>,
     next: usize,
@@ -314,7 +315,7 @@ impl GapWriter {
     }
 }
 
-/// Files that no person would write, with the number of comments in them.
+/// Generates unusual but valid files, with the number of comments in them.
 fn odd_files() -> impl Strategy<Value = (String, usize)> {
     let entries = [
         json!({}),

@@ -1,4 +1,4 @@
-//! An entry in lines for a person: what an approval is given to, and what changed since.
+//! An entry as lines for a person: what an approval covers, and what has changed since.
 
 use switchboard_net::url_without_secrets;
 use switchboard_text::hex_digest;
@@ -7,8 +7,8 @@ use crate::resolved::{ServerConfig, ToolSettings, Transport};
 use crate::sandbox::Confinement;
 
 impl ServerConfig {
-    /// What the server runs or where it is reached, one fact per line. Values of variables and
-    /// headers are only marked, so that a change can be seen and a secret cannot.
+    /// Describes how the server is started or reached, one fact per line. Values of variables and
+    /// headers appear only as fingerprints, so that a change is visible and a secret is not.
     #[must_use]
     pub fn lines(&self) -> Vec<String> {
         let mut lines = self.transport_lines();
@@ -16,7 +16,7 @@ impl ServerConfig {
         lines
     }
 
-    /// What the entry gives to the server, or takes from others for it.
+    /// Describes the permissions that the entry grants to the server.
     fn permission_lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         lines.extend(self.auto_approve.iter().map(|tool| format!("autoApprove  {tool}")));
@@ -65,7 +65,7 @@ fn fingerprint_line(what: &str, name: &str, value: &str) -> String {
     format!("{what}  {name} (value {})", mark.get(..8).unwrap_or_default())
 }
 
-/// What went, with `-`, and what came, with `+`.
+/// Returns the removed lines with `-` and the added lines with `+`.
 #[must_use]
 pub fn diff_lines(before: &[String], after: &[String]) -> Vec<String> {
     let gone = before.iter().filter(|line| !after.contains(line)).map(|line| format!("- {line}"));

@@ -1,8 +1,9 @@
-//! Whether two names of variables are one: Windows spells the same one `Path` and `PATH`.
+//! Case sensitivity of environment variable names: on Windows, `Path` and `PATH` are the same
+//! variable.
 
 use std::collections::BTreeMap;
 
-/// How a system tells names of variables apart.
+/// How a platform compares the names of environment variables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EnvCase {
     Exact,
@@ -10,10 +11,10 @@ pub enum EnvCase {
 }
 
 impl EnvCase {
-    /// How this system does it.
+    /// The comparison of the current platform.
     pub const NATIVE: Self = if cfg!(windows) { Self::AnyCase } else { Self::Exact };
 
-    /// Whether both are the name of one variable.
+    /// Returns whether both are names of the same variable.
     pub fn is_same(self, one: &str, other: &str) -> bool {
         match self {
             Self::Exact => one == other,
@@ -21,7 +22,7 @@ impl EnvCase {
         }
     }
 
-    /// The value of a variable.
+    /// Returns the value of a variable.
     pub fn find<'a>(self, variables: &'a BTreeMap<String, String>, name: &str) -> Option<&'a str> {
         let spelled = || variables.iter().find(|(other, _)| self.is_same(other, name));
         let value = match self {
@@ -31,7 +32,7 @@ impl EnvCase {
         value.map(String::as_str)
     }
 
-    /// Sets a variable; another spelling of it goes, which else might be the one that counts.
+    /// Sets a variable and removes other spellings of it, which might otherwise take precedence.
     pub fn set(self, variables: &mut BTreeMap<String, String>, name: String, value: String) {
         if self == Self::AnyCase {
             variables.retain(|other, _| !self.is_same(other, &name));

@@ -1,4 +1,5 @@
-//! `Environment`: variables, home and current folder as a value; the only reader of the process's own.
+//! `Environment`: variables, home and current folder as a value; the only reader of the process
+//! environment.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,10 +9,10 @@ use switchboard_document::ConfigError;
 
 use crate::env_case::EnvCase;
 
-/// What loading may know about the process. Tests make one; programs read it once.
+/// The part of the process state that loading may use. Tests construct one; programs read it once.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Environment {
-    /// Variables by name. One whose name or value is not Unicode is left out.
+    /// Variables by name. Variables whose name or value is not Unicode are left out.
     pub variables: BTreeMap<String, String>,
     /// The home folder of the user.
     pub home: Option<PathBuf>,
@@ -32,10 +33,11 @@ impl Environment {
         }
     }
 
-    /// The same, where what is left out must not say where our files are: others would count then.
+    /// Reads the environment of this process, and rejects variables that determine the location of
+    /// our files but cannot be read. Ignoring such a variable would silently use other files.
     ///
     /// # Errors
-    /// When such a variable is not Unicode.
+    /// If such a variable is not valid UTF-8.
     pub fn from_process_checked() -> Result<Self, ConfigError> {
         let of_us = |name: &str| {
             name.starts_with("SWITCHBOARD_")
@@ -55,18 +57,18 @@ impl Environment {
         }
     }
 
-    /// The value of a variable, which may be empty.
+    /// Returns the value of a variable, which may be empty.
     pub fn variable(&self, name: &str) -> Option<&str> {
         EnvCase::NATIVE.find(&self.variables, name)
     }
 
-    /// The value of a variable that names a folder; an empty one counts as unset.
+    /// Returns the value of a variable that names a folder. An empty value counts as unset.
     pub fn folder(&self, name: &str) -> Option<PathBuf> {
         self.variable(name).filter(|value| !value.is_empty()).map(PathBuf::from)
     }
 }
 
-/// Values are secrets more often than not.
+/// Prints only the names of variables: values are often secrets.
 impl fmt::Debug for Environment {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter

@@ -1,4 +1,4 @@
-//! The parts of one file: servers, models and settings.
+//! Splits one configuration file into its sections: servers, models and settings.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,20 +6,20 @@ use std::sync::Arc;
 use switchboard_document::{ConfigError, Member, Node, NodeValue, duplicate_member};
 use switchboard_text::{sanitize, suggestion};
 
-/// The names at the top of a file.
+/// The top-level keys of a file.
 const TOP_KEYS: &[&str] = &["mcpServers", "models", "settings"];
 
-/// The parts of a file.
+/// The sections of a file.
 #[derive(Debug, Default)]
 pub(crate) struct ConfigSections {
-    /// In the order of the file; a name may appear twice.
+    /// In file order; a name may appear twice.
     pub(crate) servers: Vec<Member>,
     pub(crate) settings: Option<Node>,
     pub(crate) models: Option<Node>,
     pub(crate) warnings: Vec<ConfigError>,
 }
 
-/// Finds the parts of a file in its text. Entries are not looked into, so that one that is wrong
+/// Finds the sections of a file in its text. Entries are not validated here, so that an invalid one
 /// does not hide the others.
 pub(crate) fn parse_sections(file: &Arc<Path>, text: &str) -> Result<ConfigSections, ConfigError> {
     let error = |at, message: String| ConfigError::new(Arc::clone(file), message).at(at);

@@ -1,4 +1,4 @@
-//! The `gateway` of the settings: what `serve` does where its flags say nothing.
+//! The `gateway` section of the settings: defaults for the flags of `serve`.
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
@@ -24,39 +24,39 @@ const BODY_BYTES_RANGE: RangeInclusive<usize> = 1_024..=1_073_741_824;
 const READ_SECONDS_RANGE: RangeInclusive<usize> = 1..=3_600;
 const DRAIN_SECONDS_RANGE: RangeInclusive<usize> = 0..=3_600;
 
-/// What `serve` does where its flags say nothing.
+/// Defaults for the flags of `serve`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GatewaySettings {
     pub listen: Option<SocketAddr>,
-    /// Only these servers; none means all.
+    /// The servers to serve; empty means all.
     pub servers: Vec<String>,
-    /// How tools and prompts are named.
     pub names: Option<GatewayNames>,
     /// Which tools are listed.
     pub tools: Option<GatewayTools>,
-    /// Who approves calls that no rule allows.
+    /// The approver of calls that no rule allows.
     pub review: Option<GatewayReview>,
-    /// Names under which it is reached, beside those of this machine.
+    /// Accepted `Host` names, in addition to those of this machine.
     pub allow_hosts: Vec<String>,
-    /// Origins whose pages may talk to it.
+    /// Origins whose pages may send requests.
     pub allow_origins: Vec<String>,
-    /// Whether only who presents a token is let in.
+    /// Whether every client must present a token.
     pub require_token: bool,
-    /// Whose tokens are accepted beside our own.
+    /// The issuer whose tokens are accepted in addition to our own.
     pub oauth: Option<GatewayOauth>,
-    /// What those see who come with a token of the issuer; none means that all see everything.
+    /// The views of callers with a token of the issuer; `None` means that every caller sees
+    /// everything.
     pub views: Option<BTreeMap<ViewKey, Vec<String>>>,
-    /// Requests of one caller at the same time.
+    /// Maximum number of concurrent requests per caller.
     pub max_in_flight: Option<usize>,
-    /// Sessions of one caller.
+    /// Maximum number of sessions per caller.
     pub max_sessions: Option<usize>,
-    /// Requests of one caller per second.
+    /// Maximum number of requests per caller and second.
     pub max_rate: Option<usize>,
-    /// The largest message, in bytes.
+    /// Maximum size of a message, in bytes.
     pub max_body_bytes: Option<usize>,
-    /// Seconds that a client may take to send its headers or a message.
+    /// How long a client may take to send its headers or a message, in seconds.
     pub read_seconds: Option<usize>,
-    /// Seconds that calls may go on after it was asked to end.
+    /// How long calls in flight may continue after a shutdown request, in seconds.
     pub drain_seconds: Option<usize>,
 }
 
@@ -64,43 +64,43 @@ pub struct GatewaySettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GatewayNames {
     Prefixed,
-    /// As the servers name them.
+    /// The names that the servers use.
     Plain,
 }
 
 /// Which tools are listed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GatewayTools {
-    /// All, as long as they are not too many.
+    /// All tools, unless there are too many.
     Auto,
     All,
-    /// Three that find, describe and call the others.
+    /// Three tools that find, describe and call the others.
     Search,
 }
 
-/// Who approves calls that no rule allows.
+/// The approver of calls that no rule allows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GatewayReview {
-    /// The client asks its own person.
+    /// The client asks its own user.
     Client,
     Ask,
 }
 
-/// Whose tokens are accepted.
+/// The token issuer that the gateway accepts.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct GatewayOauth {
-    /// The issuer, exactly as its tokens name it.
+    /// The issuer, exactly as in the `iss` claim of its tokens.
     pub issuer: String,
-    /// The address under which clients reach us.
+    /// The URL under which clients reach the gateway; expected in the `aud` claim.
     pub audience: String,
-    /// What a token must allow.
+    /// The scopes that a token must have.
     pub scopes: Vec<String>,
-    /// Where the issuer's keys are, if that is not to be found out.
+    /// URL of the issuer's key set; `None` means that it is discovered.
     pub jwks: Option<String>,
 }
 
-/// Reads the whole object into `gateway`. A name that is not known is refused: a limit that is
-/// spelled wrong would be no limit.
+/// Reads the whole object into `gateway`. Unknown keys are rejected: a misspelled limit would not
+/// limit anything.
 pub(crate) fn read(
     gateway: &mut GatewaySettings,
     node: &Node,
@@ -158,7 +158,7 @@ pub(crate) fn read(
     Ok(())
 }
 
-/// The members that say something, if all of them are known.
+/// Returns the members that are not null, or an error if one of them is unknown.
 fn known_members<'n>(
     reader: &ConfigReader<'_>,
     node: &'n Node,

@@ -1,4 +1,4 @@
-//! The `views` of the gateway's settings: which caller sees which servers and tools.
+//! The `views` section of the gateway settings: which caller sees which servers and tools.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,14 +9,14 @@ use switchboard_text::sanitize;
 
 use crate::reader::ConfigReader;
 
-/// Whose view it is, by what the token says.
+/// The callers that a view applies to, by the claims of their token.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ViewKey {
     Subject(String),
     Client(String),
-    /// Of everybody with a scope.
+    /// Every caller with this scope.
     Scope(String),
-    /// Of everybody whom nothing else names.
+    /// Every caller that no other key matches.
     Others,
 }
 
@@ -46,7 +46,7 @@ impl fmt::Display for ViewKey {
     }
 }
 
-/// Reads an object of lists of patterns.
+/// Reads an object whose values are lists of patterns.
 pub(crate) fn read(
     reader: &ConfigReader<'_>,
     node: &Node,
@@ -60,7 +60,7 @@ pub(crate) fn read(
             error.hint("use `subject:NAME`, `client:NAME`, `scope:NAME`, or `*` for all others")
         })?;
         let patterns = reader.texts(&member.value, &format!("{key}.{of}"))?;
-        // An empty pattern would be a server without a name.
+        // An empty pattern would mean a server without a name.
         if patterns.iter().any(|pattern| pattern.trim().is_empty()) {
             let key = format!("{key}.{of}");
             return Err(reader.key_error(member.value.at, &key, "has an empty pattern"));

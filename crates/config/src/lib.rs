@@ -1,9 +1,9 @@
 //! Configuration: files and environment in, a checked [`Config`] out.
 //!
-//! Layers (enterprise, user, project) are merged, variables are filled in and every entry is checked by
-//! itself: a bad entry becomes a broken server with a reason, and its siblings stay. This is the only
-//! crate that reads the process's environment. Nothing here starts a server or asks a person; approvals
-//! come in through [`Consents`].
+//! The files of the user and the project are merged, variables are expanded, and every entry is
+//! checked separately: an invalid entry becomes a broken server with a reason, and its siblings
+//! stay. Below the faces, this is the only crate that reads the process environment. It never
+//! starts a server or asks the user; approvals are passed in through [`Consents`].
 
 mod bad_packages;
 mod chat;

@@ -1,4 +1,4 @@
-//! Reads every file, checks every entry, and puts the layers on top of each other.
+//! Reads every file, checks every entry, and merges the layers.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -18,8 +18,8 @@ use crate::resolved::{BUILTIN, Config, ConfigLayer, ServerConfig, Transport};
 use crate::variables::{IfUnset, Variables};
 use crate::{file, lookalike, models, policies, server, settings};
 
-/// Reads the configuration. This never fails as a whole: the result has both the errors and
-/// everything that is right.
+/// Loads the configuration. Loading never fails as a whole: the result contains the errors and
+/// everything that is valid.
 pub fn load(places: &Places, environment: &Environment, consents: &dyn Consents) -> Config {
     let mut loading =
         ConfigLoader { config: Config::default(), environment, consents, order: Vec::new() };
@@ -34,7 +34,7 @@ struct ConfigLoader<'a> {
     config: Config,
     environment: &'a Environment,
     consents: &'a dyn Consents,
-    /// The servers as they stand in the files.
+    /// The servers in the order of the files.
     order: Vec<ServerId>,
 }
 
@@ -83,8 +83,8 @@ impl ConfigLoader<'_> {
         }
     }
 
-    /// Takes one entry in. It replaces an entry of the same name from a layer below even if it is
-    /// wrong: falling back to the other one would run what nobody asked for here.
+    /// Adds one entry. It replaces an entry of the same name from a lower layer even if it is
+    /// invalid: falling back to the other entry would run a server that was not requested here.
     fn add_server(
         &mut self,
         file: &Arc<Path>,
@@ -146,13 +146,14 @@ impl ConfigLoader<'_> {
         })
     }
 
-    /// Takes the rules in, and bars the servers that they do not allow.
+    /// Adds the rules, and bars the servers that they do not allow.
     fn apply_policies(&mut self, places: &Places) {
         let mut found = policies::find_policies(places, &self.config.settings.team);
         self.config.files.extend(found.files);
         self.config.team = found.team;
         self.config.problems.extend(found.policies.broken.clone());
-        // Rules that nobody finds are as bad as rules that nobody can read.
+        // A team setting that is invalid means that rules may be missing, which is as bad as
+        // unreadable rules.
         let of_team = |problem: &&ConfigError| problem.key.as_deref() == Some(settings::TEAM_KEY);
         let lost = self.config.problems.iter().filter(|problem| problem.is_error()).find(of_team);
         if let Some(lost) = lost {
@@ -192,7 +193,7 @@ impl ConfigLoader<'_> {
         self.config
     }
 
-    /// Whatever is written down or shown from here on goes without them.
+    /// Registers secrets for redaction from all later output.
     fn remember_secrets(&self) {
         add_secrets(secret_values(&self.environment.variables));
         for server in self.config.servers.values() {
@@ -209,8 +210,8 @@ impl ConfigLoader<'_> {
         }
     }
 
-    /// Under `strict` a command that fetches whatever version there is today, or from another place,
-    /// does not count.
+    /// Under `strict`, refuses commands that fetch an unpinned package version or use another
+    /// package source.
     fn refuse_unpinned(&mut self) {
         if !self.config.settings.strict {
             return;
@@ -227,8 +228,8 @@ impl ConfigLoader<'_> {
         });
     }
 
-    /// What a person's own records know to be bad is not run; without the records, nothing is that
-    /// they could be about.
+    /// Refuses servers whose packages the user's own records list as bad. If the records cannot be
+    /// read, every server that fetches packages is refused.
     fn refuse_bad_packages(&mut self) {
         let Some(folder) = self.config.settings.bad_packages.clone() else { return };
         let bad = BadPackages::read(&folder);
@@ -262,7 +263,7 @@ impl ConfigLoader<'_> {
         }
     }
 
-    /// Turns servers into broken ones for which there is a reason.
+    /// Marks the servers for which `reason` returns a reason as broken.
     fn refuse(&mut self, hint: &str, reason: impl Fn(&ServerConfig) -> Option<String>) {
         let refused: Vec<_> = (self.config.servers.values())
             .filter_map(|server| Some((server.id.clone(), server.source.clone(), reason(server)?)))
@@ -288,7 +289,7 @@ impl ConfigLoader<'_> {
 
     fn warn_about_fallbacks(&mut self) {
         let known: Vec<&str> = self.config.servers.keys().map(ServerId::as_str).collect();
-        // A name may itself contain a slash, so the text is not split.
+        // A server name may contain a slash, so the target is not split at one.
         let is_known = |target: &str| {
             known.iter().any(|name| {
                 target
@@ -320,22 +321,22 @@ fn server_packages(server: &ServerConfig) -> Vec<FetchedPackage> {
     command_packages(&words.map(String::as_str).collect::<Vec<_>>())
 }
 
-/// What the user agreed to earlier.
+/// Approvals that the user gave earlier.
 ///
-/// The answers are kept by a layer above the configuration, so loading takes them as a parameter.
+/// Approvals are stored by a crate above this one, so loading takes them as a parameter.
 pub trait Consents {
-    /// Returns whether the user approved the entry of this server in this project file as it is:
-    /// `digest` is the entry's `approval_digest`.
+    /// Returns whether the user approved the entry of this server in this project file in its
+    /// current form, where `digest` is the entry's `approval_digest`.
     fn approves(&self, file: &Path, server: &ServerId, digest: &str) -> bool;
 
     /// Returns the tools of a server that the user always allows.
     fn always(&self, server: &ServerId) -> BTreeSet<String>;
 
-    /// Returns why the answers cannot be read, if they cannot. Nothing is approved then.
+    /// Returns why the approvals cannot be read, if they cannot. Nothing is approved then.
     fn problem(&self) -> Option<&ConfigError>;
 }
 
-/// No answers at all: entries of projects wait, and projects always allow nothing.
+/// No approvals: entries of projects wait, and projects cannot auto-approve any tool.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoConsents;
 

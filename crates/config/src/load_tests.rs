@@ -1,4 +1,4 @@
-//! Layers, the built-in server, and that nothing in a file hides anything else.
+//! Merging of layers, the built-in server, and isolation of invalid entries.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,7 +17,7 @@ struct TestHome {
     environment: Environment,
 }
 
-/// A home with a user file and a project file; `None` leaves one out.
+/// Creates a home with a user file and a project file; `None` leaves one out.
 fn home(user: Option<&str>, project: Option<&str>) -> TestHome {
     let folder = tempfile::tempdir().unwrap();
     let [home, work] = ["home", "work"].map(|name| folder.path().join(name));
@@ -44,7 +44,7 @@ impl TestHome {
     }
 }
 
-/// Names of servers with what they start, and broken ones.
+/// Returns the names of servers with their transport, and the broken servers.
 fn summary(config: &Config) -> Vec<String> {
     let servers = config.servers.iter().map(|(name, server)| {
         let what = match &server.transport {
@@ -127,7 +127,7 @@ fn names_that_are_no_names_are_reported() {
     let expected =
         ["a server name cannot be empty", "a server name cannot contain control characters"];
     assert_eq!(messages, expected);
-    // They cost nobody else anything: a running host takes the others in.
+    // Other servers are unaffected: a running host still applies this configuration.
     assert!(config.is_complete());
 }
 
@@ -245,7 +245,7 @@ fn the_workspace_of_a_project_is_its_folder() {
     );
 }
 
-/// Any JSON value, with the words of the format in it more often than not.
+/// Generates any JSON value, biased towards the keys and words of the format.
 fn any_json() -> impl Strategy<Value = serde_json::Value> {
     let word = prop_oneof![
         proptest::sample::select(server::KEYS.to_vec()).prop_map(str::to_owned),

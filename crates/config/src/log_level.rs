@@ -1,28 +1,23 @@
-//! How serious a message of a server has to be to be wanted.
+//! Minimum severity of log messages from servers.
 
-/// How serious a message is, the least serious first.
+/// The severity of a log message, in ascending order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum LogLevel {
     Debug,
     #[default]
     Info,
-    /// What is worth a look.
     Notice,
-    /// What may go wrong.
     Warning,
     Error,
-    /// What went badly wrong.
     Critical,
-    /// What needs somebody at once.
     Alert,
-    /// Nothing works any more.
     Emergency,
-    /// No messages at all.
+    /// Suppresses all messages.
     Off,
 }
 
 impl LogLevel {
-    /// All of them, with the protocol's word for each; `off` is ours.
+    /// All levels, with the protocol's name for each; `off` is specific to Switchboard.
     pub const ALL: [(&'static str, Self); 9] = [
         ("debug", Self::Debug),
         ("info", Self::Info),
@@ -35,13 +30,13 @@ impl LogLevel {
         ("off", Self::Off),
     ];
 
-    /// The word for it.
+    /// Returns the name of the level.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         Self::ALL.iter().find(|(_, level)| *level == self).map_or("", |(word, _)| word)
     }
 
-    /// The level that a server's word stands for; `off` is no word of a server.
+    /// Returns the level for a name sent by a server; `off` is not a protocol level.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         let known = Self::ALL.iter().filter(|(_, level)| *level != Self::Off);

@@ -1,4 +1,4 @@
-//! Names of servers that a reader takes for one another, or for something of our own.
+//! Detection of server names that a reader confuses with another server or a reserved name.
 
 use std::collections::BTreeMap;
 
@@ -9,11 +9,12 @@ use switchboard_vetting::EntryFinding;
 
 use crate::resolved::{BUILTIN, Config, ConfigLayer, ServerConfig};
 
-/// Names under which we speak ourselves.
+/// Names that Switchboard uses itself.
 const RESERVED_NAMES: [&str; 3] = [BUILTIN, "switchboard", "system"];
 
-/// Breaks every server whose name can be taken for another one's, and marks those whose name is
-/// nearly another one's; whoever was there first stays, and what a project brings was never first.
+/// Breaks every server whose name is confusable with another one, and adds a finding to those whose
+/// name is similar to another one. The first server keeps its name; entries of a project always
+/// come last.
 pub(crate) fn refuse_lookalikes(config: &mut Config, order: &[ServerId]) {
     let mut servers: Vec<&ServerConfig> = config.servers.values().collect();
     servers.sort_by_key(|server| {
@@ -58,7 +59,7 @@ fn near_name_finding(other: &ServerId) -> EntryFinding {
     EntryFinding::note("lookalike", message)
 }
 
-/// What is wrong with a name beside these others.
+/// Returns why a name conflicts with the given others or with a reserved name.
 pub(crate) fn conflict<'a>(
     name: &str,
     others: impl IntoIterator<Item = &'a str>,
@@ -80,14 +81,14 @@ fn is_confusable(one: &str, other: &str) -> bool {
     skeletons(one).iter().any(|look| others.contains(look))
 }
 
-/// What a reader sees in a name: no case, no hidden characters, every letter in its plain dress,
-/// and nothing that joins words where there is no word. A one may be either of two letters.
+/// Returns the skeletons of a name: lowercase, without hidden characters, with homoglyphs folded
+/// and separators normalized. There are two because a `1` may be read as `l` or `i`.
 fn skeletons(name: &str) -> [String; 2] {
     ['l', 'i'].map(|one| {
         let seen = name.chars().filter_map(fold_char).filter(|c| !c.is_whitespace());
         let seen = seen.map(|c| match c {
             '-' | '.' => '_',
-            // One of them and the letter are told apart by nobody.
+            // Readers do not distinguish these digits from the letters.
             '0' => 'o',
             '1' | '|' => one,
             _ => c,

@@ -1,4 +1,4 @@
-//! The `models` of a file: profiles of language models that conversations can use.
+//! The `models` section of a file: profiles of language models for conversations.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -18,34 +18,32 @@ const KEYS: &[&str] = &[
 /// A language model and how to reach it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct ModelProfile {
-    /// The name of the profile.
     pub name: String,
-    /// Whose protocol it speaks.
     pub provider: Provider,
     /// The vendor's name for the model; empty for a script.
     pub model: String,
-    /// Where it is, if not where the provider usually is.
+    /// The base URL, if not the provider's default.
     pub base_url: Option<String>,
-    /// The variable that holds the key, if not the provider's usual one.
+    /// The environment variable with the API key, if not the provider's default.
     pub api_key_env: Option<String>,
-    /// Whether it can look at pictures.
+    /// Whether the model accepts images.
     pub images: Option<bool>,
-    /// How many tokens it can hold in mind.
+    /// Size of the context window, in tokens.
     pub window: Option<usize>,
-    /// How it calls tools, if not in the way that suits the provider.
+    /// How the model calls tools, if not in the provider's default style.
     pub calls: Option<CallStyle>,
     /// Headers for every request.
     pub headers: BTreeMap<String, String>,
     /// Members that are added to the body of every request, such as a temperature.
     pub extra: serde_json::Map<String, serde_json::Value>,
-    /// The script to answer from.
+    /// The script with the answers.
     pub file: Option<PathBuf>,
 }
 
-/// Whose protocol a model speaks.
+/// The API that a model is reached through.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Provider {
-    /// OpenAI, or anything that speaks like it at another address.
+    /// OpenAI, or any compatible API at another URL.
     OpenAi,
     Anthropic,
     Gemini,
@@ -56,7 +54,7 @@ pub enum Provider {
     /// vLLM on this machine.
     Vllm,
     OpenRouter,
-    /// A file with the answers.
+    /// A file with scripted answers.
     Scripted,
 }
 
@@ -67,12 +65,12 @@ pub enum CallStyle {
     Native,
     /// In its text, with `use_mcp_tool`.
     Text,
-    /// In its text, with elements named like the tools.
+    /// In its text, with elements named after the tools.
     Tags,
 }
 
 impl Provider {
-    /// All of them, with the word for each.
+    /// All providers, with the name of each.
     pub const ALL: [(&'static str, Self); 8] = [
         ("openai", Self::OpenAi),
         ("anthropic", Self::Anthropic),
@@ -84,13 +82,13 @@ impl Provider {
         ("scripted", Self::Scripted),
     ];
 
-    /// The word for it.
+    /// Returns the name of the provider.
     #[must_use]
     pub fn as_str(self) -> &'static str {
         Self::ALL.iter().find(|(_, provider)| *provider == self).map_or("", |(word, _)| word)
     }
 
-    /// The provider that the word stands for.
+    /// Returns the provider with this name.
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.iter().find(|(known, _)| *known == word).map(|(_, provider)| *provider)
@@ -98,7 +96,7 @@ impl Provider {
 }
 
 impl ModelProfile {
-    /// A profile with nothing but the names.
+    /// Creates a profile with names and no other settings.
     #[must_use]
     pub fn new(name: &str, provider: Provider, model: &str) -> Self {
         Self {
@@ -116,7 +114,7 @@ impl ModelProfile {
         }
     }
 
-    /// The profile that `provider:model` stands for, without any file; a script is `scripted:FILE`.
+    /// Parses `provider:model` into a profile that needs no file; a script is `scripted:FILE`.
     #[must_use]
     pub fn from_spec(spec: &str) -> Option<Self> {
         let (provider, model) = spec.split_once(':')?;
@@ -132,7 +130,7 @@ impl ModelProfile {
     }
 }
 
-/// Values of headers may be secrets, so only their names are printed.
+/// Prints only the names of headers: values may be secrets.
 impl fmt::Debug for ModelProfile {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
@@ -147,9 +145,9 @@ impl fmt::Debug for ModelProfile {
     }
 }
 
-/// Reads every profile that is right into `models`, and returns what is wrong with the others.
+/// Reads every valid profile into `models`, and returns the errors of the others.
 ///
-/// A project may not add any: a profile says where a key is sent.
+/// A project must not add profiles, because a profile determines where an API key is sent.
 pub(crate) fn apply(
     models: &mut BTreeMap<String, ModelProfile>,
     node: &Node,
@@ -168,7 +166,7 @@ pub(crate) fn apply(
     for member in members.iter().filter(|member| !member.value.is_null()) {
         models.remove(&member.name);
         match profile(member, reader) {
-            // A wrong profile is no reason to doubt the rest of the file.
+            // A warning, because an invalid profile does not invalidate the rest of the file.
             Err(error) => errors.push(error.warning()),
             Ok(profile) => {
                 models.insert(member.name.clone(), profile);

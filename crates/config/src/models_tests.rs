@@ -1,4 +1,4 @@
-//! What profiles of models are read as, and what is wrong with others.
+//! Parsing of model profiles, and the errors of invalid ones.
 
 use std::sync::Arc;
 

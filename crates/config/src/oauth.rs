@@ -1,4 +1,4 @@
-//! The `oauth` part of a server's entry: as whom to log in, and for what.
+//! The `oauth` section of a server entry: client registration, scopes and grant type.
 
 use std::fmt;
 
@@ -10,35 +10,34 @@ use crate::reader::ConfigReader;
 const KEYS: &[&str] =
     &["clientId", "clientSecret", "clientMetadataUrl", "issuer", "scopes", "callbackPort", "grant"];
 
-/// As whom to log in to a server, and for what. Everything that is not said is found out.
+/// How to log in to a server. Settings that are absent are discovered.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct OauthSettings {
-    /// A client that was registered by hand.
+    /// The id of a client that was registered manually.
     pub client_id: Option<String>,
     pub client_secret: Option<String>,
-    /// A document that describes this client; its address is the client's id.
+    /// URL of the client id metadata document, which is also the client id.
     pub client_metadata_url: Option<String>,
-    /// The only authorization server that may see the client's id and secret.
+    /// The only authorization server that may receive the client id and secret.
     pub issuer: Option<String>,
-    /// What to ask for, in place of what the server names.
+    /// The scopes to request, instead of those that the server advertises.
     pub scopes: Vec<String>,
-    /// The port for the browser's answer, in place of a free one.
+    /// The port of the redirect URI; `None` means any free port.
     pub callback_port: Option<u16>,
-    /// How a login is had.
     pub grant: GrantType,
 }
 
-/// How a login is had.
+/// The OAuth grant that obtains a login.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum GrantType {
-    /// A person agrees in a browser.
+    /// A person consents in a browser.
     #[default]
     AuthorizationCode,
-    /// The client's own secret is enough.
+    /// The client authenticates with its own secret.
     ClientCredentials,
 }
 
-/// The secret is not printed.
+/// Prints everything but the client secret.
 impl fmt::Debug for OauthSettings {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
@@ -106,7 +105,7 @@ pub(crate) fn read(
     Ok(settings)
 }
 
-/// Whether a text can be a scope: visible characters without quotes and backslashes.
+/// Returns whether a text is a valid scope: printable ASCII without spaces, quotes and backslashes.
 pub fn is_scope(text: &str) -> bool {
     !text.is_empty()
         && text.len() <= 256

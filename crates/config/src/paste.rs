@@ -1,4 +1,4 @@
-//! Entries of servers as JSON: those in a text that somebody pastes, and one of a file.
+//! Server entries as JSON: from pasted text, or from a file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -7,25 +7,25 @@ use switchboard_document::{ConfigError, Member, Node, NodeValue, read_text, stri
 
 use crate::file;
 
-/// What holds the entries in configurations of programs that use MCP.
+/// Keys that hold the server entries in configurations of MCP clients.
 const SERVER_MAP_KEYS: [&str; 2] = ["mcpServers", "servers"];
-/// What an entry has that can be one: how the server is reached.
+/// Keys that identify an object as a server entry: they determine how the server is reached.
 const TRANSPORT_KEYS: [&str; 5] = ["command", "url", "urls", "httpUrl", "serverUrl"];
 
-/// An entry that somebody pasted.
+/// A pasted server entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastedEntry {
-    /// Its name, unless the entry stands alone.
+    /// The name of the server; `None` if the text is a single entry without a name.
     pub name: Option<String>,
-    /// The entry as it was written.
+    /// The entry as written.
     pub entry: serde_json::Value,
 }
 
-/// The entries in a text: a configuration with `mcpServers` or `servers`, entries by name, or one
-/// entry alone. Comments and trailing commas are fine.
+/// Parses the entries in a text: a configuration with `mcpServers` or `servers`, an object of
+/// entries by name, or a single entry. Comments and trailing commas are accepted.
 ///
 /// # Errors
-/// When it is not JSON, says something twice, or has no entry in it.
+/// If the text is not JSON, has a duplicate key, or contains no entry.
 pub fn pasted_entries(text: &str) -> Result<Vec<PastedEntry>, ConfigError> {
     let file: Arc<Path> = Path::new("").into();
     let error = |message: String| ConfigError::new(Arc::clone(&file), message);
@@ -60,10 +60,10 @@ pub fn pasted_entries(text: &str) -> Result<Vec<PastedEntry>, ConfigError> {
     if entries.is_empty() { Err(nothing()) } else { Ok(entries) }
 }
 
-/// The entry of a server as it stands in a file; none if it is not there.
+/// Returns the entry of a server as written in a file, or `None` if the file has no such entry.
 ///
 /// # Errors
-/// When the file cannot be read.
+/// If the file cannot be read.
 pub fn read_entry(path: &Path, name: &str) -> Result<Option<serde_json::Value>, ConfigError> {
     let file: Arc<Path> = path.into();
     let Some(text) = read_text(path)? else { return Ok(None) };

@@ -1,4 +1,4 @@
-//! `Places`: which files are read and where state is kept.
+//! `Places`: the configuration files and the state folder.
 
 use std::path::{Path, PathBuf};
 
@@ -8,7 +8,7 @@ use switchboard_rules::PolicyLevel;
 use crate::environment::Environment;
 use crate::resolved::ConfigLayer;
 
-/// The name of a project's file.
+/// The file name of a project's configuration.
 const PROJECT_FILE: &str = "switchboard.json";
 
 /// The files of one host and its state folder.
@@ -16,25 +16,25 @@ const PROJECT_FILE: &str = "switchboard.json";
 pub struct Places {
     /// The user's own file.
     pub user: Option<PathBuf>,
-    /// The file of the project around the current folder, or where it would be.
+    /// The file of the project that contains the current folder, or the path where it would be.
     pub project: Option<PathBuf>,
-    /// Files named on the command line; with any of these the two above are not read.
+    /// Files given on the command line; if there are any, `user` and `project` are not read.
     pub explicit: Vec<PathBuf>,
-    /// Where approvals and other state live, never inside a project.
+    /// The folder for approvals and other state, never inside a project.
     pub state: PathBuf,
-    /// What an organisation says on this machine; users cannot write there.
+    /// The organisation's folder on this machine, which users cannot write to.
     pub system: Option<PathBuf>,
-    /// The user's own folder, also where the files to read are named on the command line.
+    /// The user's own folder; also set if the files are given on the command line.
     pub user_folder: Option<PathBuf>,
-    /// The folder of the project around the current folder.
+    /// The folder of the project that contains the current folder.
     pub project_folder: Option<PathBuf>,
-    /// Further folders up to the top of the repository: a project's rules and hooks may stand in any
-    /// of them, and count wherever in the repository somebody works.
+    /// Further folders up to the root of the repository. A project's rules and hooks may be in any
+    /// of them, and apply in every folder of the repository.
     pub outer_folders: Vec<PathBuf>,
 }
 
 impl Places {
-    /// A state folder, and no file to read.
+    /// Creates places with a state folder and without configuration files.
     #[must_use]
     pub const fn without_files(state: PathBuf) -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Places {
         }
     }
 
-    /// Finds the usual places, or takes the `explicit` files alone if there are any.
+    /// Finds the default places. If there are `explicit` files, only those are read.
     pub fn find(environment: &Environment, explicit: &[PathBuf]) -> Result<Self, ConfigError> {
         let own = environment
             .folder("SWITCHBOARD_HOME")
@@ -98,7 +98,8 @@ impl Places {
         })
     }
 
-    /// Where rules or hooks of a level are, if those are places and not settings.
+    /// Returns the paths of a level's rules or hooks. Empty for the team, whose files are given in
+    /// the settings.
     #[must_use]
     pub fn level_files(&self, level: PolicyLevel, name: &str) -> Vec<PathBuf> {
         let in_folder = |folder: &Option<PathBuf>| {
@@ -115,13 +116,14 @@ impl Places {
         }
     }
 
-    /// The folders in which a project's rules and hooks are looked for, its own first.
+    /// Returns the folders that may contain a project's rules and hooks, the project's own folder
+    /// first.
     #[must_use]
     pub fn project_folders(&self) -> Vec<&Path> {
         self.project_folder.iter().chain(&self.outer_folders).map(PathBuf::as_path).collect()
     }
 
-    /// Every file to read, the weakest layer first.
+    /// Returns every file to read, the layer with the lowest precedence first.
     pub(crate) fn layers(&self) -> Vec<(&Path, ConfigLayer)> {
         let user = self.user.as_deref().map(|file| (file, ConfigLayer::User));
         let project = self.project.as_deref().map(|file| (file, ConfigLayer::Project));
@@ -134,12 +136,12 @@ impl Places {
     }
 }
 
-/// The organisation's folder. The variable is for packagers and tests: whoever sets it could as well
-/// start another program.
+/// Returns the organisation's folder. The variable is for packagers and tests. It does not weaken
+/// security: a user who can set it could as well start another program.
 fn system_folder(environment: &Environment) -> Option<PathBuf> {
     environment.folder("SWITCHBOARD_SYSTEM").or_else(|| {
         Some(if cfg!(windows) {
-            // Everybody may make folders in `ProgramData`, so it is not there.
+            // Every user may create folders in `ProgramData`, so that folder cannot be trusted.
             environment.folder("ProgramFiles")?.join("Switchboard")
         } else if cfg!(target_os = "macos") {
             PathBuf::from("/Library/Application Support/Switchboard")
@@ -149,7 +151,8 @@ fn system_folder(environment: &Environment) -> Option<PathBuf> {
     })
 }
 
-/// The folder `switchboard` below a base folder; a relative base is ignored, as XDG asks.
+/// Returns the folder `switchboard` below a base folder. A relative base is ignored, as XDG
+/// requires.
 fn base_folder(environment: &Environment, variable: &str, below_home: &str) -> Option<PathBuf> {
     environment
         .folder(variable)
@@ -158,8 +161,9 @@ fn base_folder(environment: &Environment, variable: &str, below_home: &str) -> O
         .map(|folder| folder.join("switchboard"))
 }
 
-/// The nearest project file upwards, not past the home folder or the top of a repository. If there
-/// is none, the one that would count if it were made here, so that it can be watched for.
+/// Returns the nearest project file in the current folder or an ancestor, up to the home folder or
+/// the root of a repository. If there is none, returns the path in the current folder, so that it
+/// can be watched.
 fn project_file(environment: &Environment) -> PathBuf {
     for folder in environment.current_dir.ancestors() {
         let file = folder.join(PROJECT_FILE);
@@ -173,9 +177,9 @@ fn project_file(environment: &Environment) -> PathBuf {
     environment.current_dir.join(PROJECT_FILE)
 }
 
-/// The other folders from the current one up to the project's or the top of the repository,
-/// whichever is higher. The home folder is nobody's project unless it is the one: other products
-/// keep there what is the user's.
+/// Returns the other folders from the current one up to the project's folder or the root of the
+/// repository, whichever is higher. The home folder is excluded unless it is the project's folder,
+/// because other products keep their user files in it.
 fn further_folders(environment: &Environment, around: Option<&Path>) -> Vec<PathBuf> {
     let home = environment.home.as_deref();
     let folders = environment.current_dir.ancestors();
@@ -302,7 +306,7 @@ mod tests {
         fs::create_dir(repository.join(".git")).unwrap();
         assert_eq!(found(&inner), [inner.clone(), middle.clone(), repository.clone()]);
         assert_eq!(found(&repository), [&*repository]);
-        // A file further in takes nothing away.
+        // A project file in an inner folder does not exclude the outer folders.
         fs::write(middle.join(PROJECT_FILE), "{}").unwrap();
         assert_eq!(found(&inner), [middle.clone(), inner.clone(), repository.clone()]);
         fs::write(home.join(PROJECT_FILE), "{}").unwrap();

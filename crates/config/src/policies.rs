@@ -1,4 +1,4 @@
-//! The policy files of all levels, found and read.
+//! Finds and reads the policy files of all levels.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,17 +13,17 @@ use crate::places::Places;
 use crate::resolved::{ServerConfig, Transport};
 use crate::team_files::team_file;
 
-/// The name of the file at every level.
+/// The file name at every level.
 const FILE_NAME: &str = "policy.json";
 
-/// What was found: the policies, the team, and every file that was looked at.
+/// The result of a search: the policies, the team, and every file that was considered.
 pub(crate) struct PolicySearch {
     pub policies: Policies,
     pub team: Team,
     pub files: Vec<PathBuf>,
 }
 
-/// Reads what each level says. `own_team` counts where the organisation names none.
+/// Reads the policies of every level. `own_team` applies if the organisation names no team.
 pub(crate) fn find_policies(places: &Places, own_team: &Team) -> PolicySearch {
     let mut found =
         PolicySearch { policies: Policies::default(), team: own_team.clone(), files: Vec::new() };
@@ -35,19 +35,19 @@ pub(crate) fn find_policies(places: &Places, own_team: &Team) -> PolicySearch {
     found
 }
 
-/// Reads a file as if it were that of a level.
+/// Reads a policy file as if it belonged to the given level.
 ///
 /// # Errors
-/// When something is wrong in it.
+/// If the file does not exist, cannot be read, or is invalid.
 pub fn read_policy(path: &Path, level: PolicyLevel) -> Result<PolicyFile, ConfigError> {
     let text = read_text(path)?.ok_or_else(|| ConfigError::new(path, "the file does not exist"))?;
     policy_from_text(level, &path.into(), &text)
 }
 
-/// Reads a file of cases: `{"cases": [{"target": …, "args": {…}, "expect": "deny"}]}`.
+/// Reads a file of test cases: `{"cases": [{"target": …, "args": {…}, "expect": "deny"}]}`.
 ///
 /// # Errors
-/// When the file does not exist, cannot be read, or something is wrong in it.
+/// If the file does not exist, cannot be read, or is invalid.
 pub fn read_policy_cases(path: &Path) -> Result<Vec<PolicyCase>, ConfigError> {
     let text = read_text(path)?.ok_or_else(|| ConfigError::new(path, "the file does not exist"))?;
     policy_cases_from_text(&path.into(), &text)
@@ -56,7 +56,7 @@ pub fn read_policy_cases(path: &Path) -> Result<Vec<PolicyCase>, ConfigError> {
 impl PolicySearch {
     fn read_level(&mut self, places: &Places, level: PolicyLevel) -> Result<(), ConfigError> {
         if level == PolicyLevel::Team {
-            // Also where it is not as it should be: then it may become so.
+            // Watch the file even if it is missing or invalid, so that a fix is noticed.
             if let Some(TeamPlace::Path(path)) = self.team.file(FILE_NAME).map(|file| &file.place) {
                 self.files.push(path.clone());
             }
@@ -67,7 +67,7 @@ impl PolicySearch {
             return self.add_file(path, level, &text);
         }
         let paths = places.level_files(level, FILE_NAME);
-        // All are watched, whatever is wrong with one of them.
+        // Watch all files, even if one of them is invalid.
         self.files.extend(paths.iter().cloned());
         for path in paths {
             if let Some(text) = read_text(&path)? {
@@ -93,7 +93,7 @@ impl PolicySearch {
     }
 }
 
-/// Returns why the rules do not allow a server, if they do not.
+/// Returns why the rules do not allow a server, or `None` if they do.
 #[must_use]
 pub(crate) fn barred_by(policies: &Policies, server: &ServerConfig) -> Option<String> {
     let endpoint = endpoint(server);

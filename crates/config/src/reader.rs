@@ -12,19 +12,19 @@ use switchboard_text::{sanitize, suggestion};
 use crate::secret_reference;
 use crate::variables::Variables;
 
-/// The range of a timeout, in seconds.
+/// The valid range of a timeout, in seconds.
 const TIMEOUT_RANGE: RangeInclusive<f64> = 1.0..=3600.0;
 
-/// How tolerant to be.
+/// How invalid values are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReadMode {
-    /// Reading what somebody wrote: make the best of it and warn.
+    /// For files that a user wrote: use a default where possible, and warn.
     Read,
-    /// Checking what we are about to write: refuse.
+    /// For entries that are about to be written: reject.
     Write,
 }
 
-/// Reads the entry of one server, or the settings if there is no server.
+/// A reader for the entry of one server, or for the settings if `server` is `None`.
 pub(crate) struct ConfigReader<'a> {
     pub(crate) file: &'a Arc<Path>,
     pub(crate) server: Option<&'a str>,
@@ -42,7 +42,7 @@ impl ConfigReader<'_> {
         }
     }
 
-    /// An error about one key: `predicate` goes on after its name.
+    /// Returns an error about one key; `predicate` follows the key's name in the message.
     pub(crate) fn key_error(&self, at: Position, key: &str, predicate: &str) -> ConfigError {
         self.error(at, format!("`{}` {predicate}", sanitize(key))).key(key)
     }
@@ -66,7 +66,8 @@ impl ConfigReader<'_> {
             .map_err(|cause| self.error(at, cause.to_string()).key(key).hint(cause.hint()))
     }
 
-    /// A text that will be handed to the operating system or the network: not cut short by a NUL.
+    /// Returns a text for the operating system or the network, which must not contain a NUL
+    /// character.
     pub(crate) fn system_text(&self, node: &Node, key: &str) -> Result<String, ConfigError> {
         if matches!(&node.value, NodeValue::Text(written) if written.contains('\0')) {
             return Err(self
@@ -74,7 +75,7 @@ impl ConfigReader<'_> {
                 .hint("take it out"));
         }
         let text = self.text(node, key)?;
-        // Everybody on the machine can see arguments, and other places are written down.
+        // Other users can see arguments, and other fields may be written to logs and the record.
         let is_private = ["env.", "headers."].iter().any(|start| key.starts_with(start));
         if secret_reference::contains_reference(&text) && !is_private {
             let error = self.key_error(node.at, key, "refers to a secret, which cannot stand here");
@@ -83,7 +84,7 @@ impl ConfigReader<'_> {
         Ok(text)
     }
 
-    /// A path; `~` is the home folder, and a relative one begins at `base`.
+    /// Returns a path. `~` is the home folder, and relative paths start at `base`.
     pub(crate) fn path(&self, node: &Node, key: &str, base: &Path) -> Result<PathBuf, ConfigError> {
         let text = self.system_text(node, key)?;
         if text.trim().is_empty() {
@@ -115,7 +116,8 @@ impl ConfigReader<'_> {
             .collect()
     }
 
-    /// An object of texts; numbers and truth values are taken as they are written, null is left out.
+    /// Returns an object of texts. Numbers and Booleans are kept as written, and nulls are left
+    /// out.
     pub(crate) fn map(
         &mut self,
         node: &Node,
@@ -168,7 +170,7 @@ impl ConfigReader<'_> {
         })
     }
 
-    /// One of a few words.
+    /// Returns the value for one of a fixed set of words.
     pub(crate) fn choice<T: Copy>(
         &self,
         node: &Node,
@@ -179,8 +181,9 @@ impl ConfigReader<'_> {
             .map_err(|wrong| self.mismatch_error(node, key, wrong))
     }
 
-    /// Seconds. When reading, a value out of range is moved into it, and one that is no number is
-    /// dropped, both with a warning: a wrong timeout is no reason to lose a server.
+    /// Returns a duration given in seconds. When reading, a value out of range is clamped, and a
+    /// value that is not a number is dropped, both with a warning: an invalid timeout does not
+    /// justify the loss of a server.
     pub(crate) fn timeout(
         &mut self,
         node: &Node,
@@ -218,7 +221,7 @@ impl ConfigReader<'_> {
         self.warnings.push(warning);
     }
 
-    /// Warns about the name of a tool that was probably meant for several: names are exact here.
+    /// Warns about a tool name with wildcards, because names are matched exactly here.
     pub(crate) fn warn_wildcard(&mut self, at: Position, key: &str, name: &str) {
         if name.contains(['*', '?', '[', '{']) {
             let predicate = format!("has `{}`, which is the name of one tool", sanitize(name));
@@ -232,7 +235,8 @@ impl ConfigReader<'_> {
         self.warn(at, key, "has white space at its start or end, which is kept");
     }
 
-    /// Warns about names that are nearly right. Others are left alone: another product may own them.
+    /// Warns about keys that are probably misspelled. Other unknown keys are ignored, because
+    /// another product may use them.
     pub(crate) fn warn_unknown(
         &mut self,
         members: &[Member],

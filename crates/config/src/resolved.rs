@@ -1,4 +1,4 @@
-//! `Config`: what the files say once they are read, checked and put on top of each other.
+//! `Config`: the checked and merged content of all configuration files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -24,42 +24,42 @@ use crate::sandbox::Confinement;
 use crate::settings::DiscoverySettings;
 use crate::transport::AuthoritiesFile;
 
-/// The name of the server that is part of the host.
+/// The name of the built-in server.
 pub const BUILTIN: &str = "builtin";
 
-/// How long a call may take if nothing else is said.
+/// Default timeout of a call.
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Everything the files say.
+/// The checked and merged configuration.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Config {
-    /// The servers whose entries are right; disabled and unapproved ones too.
+    /// Servers with a valid entry, including disabled and unapproved ones.
     pub servers: BTreeMap<ServerId, ServerConfig>,
-    /// The servers whose entries are wrong, with the first reason.
+    /// Servers with an invalid entry, with the first error.
     pub broken: BTreeMap<ServerId, ConfigError>,
-    /// What is wrong with files as a whole, and every warning.
+    /// Errors that concern whole files, and all warnings.
     pub problems: Vec<ConfigError>,
-    /// The models that conversations can use.
+    /// Profiles of models for conversations.
     pub models: BTreeMap<String, ModelProfile>,
-    /// What holds for all servers.
+    /// Settings that apply to all servers.
     pub settings: Settings,
     /// The rules of all levels.
     pub policies: Arc<Policies>,
-    /// Where the files of the team are.
+    /// The locations of the team's files.
     pub team: Team,
-    /// Every file that was looked at, there or not: the ones to watch.
+    /// Every file that was considered, whether or not it exists: the files to watch.
     pub files: Vec<PathBuf>,
 }
 
 impl Config {
-    /// Whether every file could be read as a whole. If not, servers may be missing from this
-    /// configuration that are still wanted. An entry without a proper name is none of them: it
-    /// costs itself only.
+    /// Returns whether every file could be read as a whole. If not, servers that are still wanted
+    /// may be missing from this configuration. An entry with an invalid name does not count,
+    /// because it affects no other entry.
     pub fn is_complete(&self) -> bool {
         !self.problems.iter().any(|problem| problem.is_error() && problem.server.is_none())
     }
 
-    /// The same with the rules of another configuration, if those could be read.
+    /// Returns this configuration with the rules of another one, if those are readable.
     #[must_use]
     pub fn with_policies_from(&self, other: Self) -> Self {
         let mut config = self.clone();
@@ -74,57 +74,53 @@ impl Config {
     }
 }
 
-/// One server.
+/// The configuration of one server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ServerConfig {
     pub id: ServerId,
-    /// How it is reached.
     pub transport: Transport,
-    /// Configured, but not to be started.
+    /// Whether the server is configured, but not started.
     pub disabled: bool,
-    /// How long one call may take.
+    /// Timeout of one call.
     pub timeout: Duration,
-    /// Tools that need no question if the global switch is on as well.
+    /// Tools that run without approval, if the global `autoApprove` setting is on as well.
     pub auto_approve: BTreeSet<String>,
-    /// How many processes to run.
+    /// Number of processes to run.
     pub instances: usize,
-    /// Where calls go if this server cannot take them: `server` or `server/tool`.
+    /// Target of calls that this server cannot take: `server` or `server/tool`.
     pub fallback: Option<String>,
-    /// What is said about single tools.
+    /// Settings of single tools.
     pub tools: BTreeMap<String, ToolSettings>,
-    /// What stands before its names in the gateway, if not its own name; empty for nothing.
+    /// Prefix of the server's names in the gateway, if not the server's own name; may be empty.
     pub prefix: Option<String>,
-    /// Which era of the protocol it speaks.
     pub era: EraSetting,
-    /// As whom to log in to it, and for what.
     pub oauth: OauthSettings,
-    /// Who may issue its certificate beside those that the system trusts.
+    /// Certificate authorities that the server may use in addition to those of the system.
     pub authorities: Option<AuthoritiesFile>,
-    /// Whether it may ask a model, and how much.
+    /// Limits for sampling; `None` if the server may not use a model.
     pub sampling: Option<SamplingSettings>,
-    /// What it may reach on this machine.
     pub confinement: Confinement,
-    /// Which of its messages are wanted, if not those that the settings say.
+    /// Minimum severity of log messages, if it differs from the settings.
     pub log_level: Option<LogLevel>,
-    /// Whether what it says about its tools is believed.
+    /// Whether the server's annotations of its tools are trusted.
     pub trusted: bool,
-    /// Why the organisation, the team, the project or the user does not allow it to be there.
+    /// Why a policy does not allow this server, if one does not.
     pub barred: Option<String>,
-    /// Arguments that look like secrets and are repeated in HTTP headers all the same.
+    /// Arguments that look like secrets but are nevertheless mirrored in HTTP headers.
     pub mirror_secrets: BTreeSet<String>,
-    /// Whether it may be started: always, except for a project's entry that nobody approved yet.
+    /// Whether the server may be started. False for entries of a project, and for entries with
+    /// dangers they do not declare, until they are approved.
     pub approved: bool,
-    /// What a person should know before it runs.
+    /// Findings that a person should see before the server runs.
     pub findings: Vec<EntryFinding>,
-    /// What an approval of this entry, exactly as it is, refers to.
+    /// Fingerprint of this exact entry, which an approval refers to.
     pub approval_digest: String,
-    /// Where the entry is written.
     pub source: EntrySource,
 }
 
 impl ServerConfig {
-    /// A digest of what cannot change while the server runs. Two entries with the same key differ
-    /// at most in what each call looks up anew, such as the timeout.
+    /// Returns a digest of the settings that cannot change while the server runs. Entries with the
+    /// same key differ only in settings that each call reads anew, such as the timeout.
     pub fn restart_key(&self) -> String {
         let digest = Digest::new("restart")
             .with(&format!("{} {}", self.disabled, self.approved))
@@ -133,7 +129,7 @@ impl ServerConfig {
             Some(why) => digest.with("barred").with(why),
             None => digest,
         };
-        // What a server was told that it may ask holds as long as the connection.
+        // Capabilities are negotiated once per connection, so a change of sampling needs a new one.
         let digest = match &self.sampling {
             Some(sampling) => digest.with(&format!("{sampling:?}")),
             None => digest,
@@ -162,7 +158,7 @@ impl ServerConfig {
                 if self.oauth == OauthSettings::default() {
                     digest
                 } else {
-                    // What is printed leaves out the secret.
+                    // The `Debug` output omits the secret, so the digest adds it separately.
                     let secret = self.oauth.client_secret.as_deref().unwrap_or_default();
                     digest.with(&format!("{:?}", self.oauth)).with(secret)
                 }
@@ -185,31 +181,30 @@ fn with_map(digest: Digest, map: &BTreeMap<String, String>) -> Digest {
 /// How a server is reached.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Transport {
-    /// It is part of this program.
+    /// The server is part of this program.
     Builtin,
     /// A program that we start and talk to over its standard input and output.
     Stdio {
         /// A name to look up in `PATH`, or an absolute path.
         command: String,
-        /// Its arguments, passed on as they are, never through a shell.
+        /// Its arguments, passed unchanged and never through a shell.
         args: Vec<String>,
-        /// Variables it gets beside the safe ones it inherits.
+        /// Variables in addition to the safe ones that it inherits.
         env: BTreeMap<String, String>,
-        /// The folder it works in.
+        /// The working directory.
         cwd: Option<PathBuf>,
     },
     /// A server on the network.
     Http {
-        /// At least one address; each is an instance, and a call goes to the least busy ready one.
+        /// At least one URL; each is an instance, and a call goes to the least busy ready one.
         urls: Vec<String>,
         /// Headers for every request.
         headers: BTreeMap<String, String>,
-        /// Which transport it speaks.
         kind: HttpKind,
     },
 }
 
-/// Values of variables and headers are secrets, so only their names are printed.
+/// Prints only the names of variables and headers: their values may be secrets.
 impl fmt::Debug for Transport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -234,18 +229,18 @@ impl fmt::Debug for Transport {
     }
 }
 
-/// Which transport a server on the network speaks.
+/// The transport of a server on the network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum HttpKind {
-    /// Streamable HTTP, and SSE if that is not understood.
+    /// Streamable HTTP, with a fallback to SSE.
     #[default]
     Auto,
     Streamable,
-    /// The older HTTP with SSE.
+    /// The older HTTP+SSE transport.
     Sse,
 }
 
-/// Which era of the protocol a server speaks.
+/// The protocol era of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EraSetting {
     #[default]
@@ -254,101 +249,95 @@ pub enum EraSetting {
     Modern,
 }
 
-/// What the operator says about one tool. Hints of the server itself are not found here.
+/// The operator's settings for one tool, independent of the server's own annotations.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ToolSettings {
-    /// How long one call may take, if not as long as for the server.
+    /// Timeout of one call, if it differs from the server's.
     pub timeout: Option<Duration>,
-    /// Where calls go if the tool cannot be reached: `server` or `server/tool`.
+    /// Target of calls if the tool cannot be reached: `server` or `server/tool`.
     pub fallback: Option<String>,
-    /// It changes nothing, so that it may be tried again.
+    /// The tool changes nothing, so a call may be retried.
     pub read_only: bool,
-    /// Calling it twice is the same as calling it once, so that it may be tried again.
+    /// Repeated calls have the effect of one, so a call may be retried.
     pub idempotent: bool,
-    /// It runs as a task where the server leaves that to us.
+    /// The tool runs as a task where the server makes that optional.
     pub task: bool,
 }
 
-/// Where an entry is written.
+/// The location of an entry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct EntrySource {
     /// The file; empty for the built-in server if no file mentions it.
     pub file: PathBuf,
-    /// What kind of file that is.
     pub layer: ConfigLayer,
-    /// The line of the name, counted from 1; 0 if there is no file.
+    /// The line of the name, starting at 1; 0 if there is no file.
     pub line: usize,
 }
 
-/// Who wrote a file.
+/// The origin of a configuration file, in ascending order of precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ConfigLayer {
-    /// The user, for themselves.
+    /// The user's own file.
     User,
-    /// Whoever wrote the project; not trusted until approved.
+    /// The project's file; not trusted until approved.
     Project,
-    /// The user, for this run.
+    /// A file that the user gave for this run.
     Explicit,
 }
 
-/// What holds for all servers.
+/// Settings that apply to all servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Settings {
-    /// The global switch: without it no tool runs unasked.
+    /// Whether `autoApprove` lists have any effect; off means that no tool runs without approval.
     pub auto_approve: bool,
-    /// What a record survives.
+    /// Which crashes a record survives.
     pub durability: Durability,
-    /// The longest result that is taken from a server, in bytes.
+    /// Maximum size of a result that is accepted from a server, in bytes.
     pub result_limit_bytes: usize,
-    /// The longest result that is shown whole, in bytes; a longer one goes to a file.
+    /// Maximum size of a result that is shown in full, in bytes; a longer one is written to a file.
     pub show_limit_bytes: usize,
-    /// How long something waits for a person, in minutes.
+    /// How long a review waits for a person, in minutes.
     pub review_minutes: usize,
-    /// Whether definitions are scanned, and held where an attack is found in them.
+    /// Whether definitions are scanned, and quarantined if they contain an attack.
     pub scan: bool,
-    /// Whether the built-in server is there.
+    /// Whether the built-in server is available.
     pub builtin: bool,
-    /// The folders that servers are told of and that the built-in file tools may use; none means
-    /// that servers are told of none and the built-in tools use the current folder.
+    /// The roots that servers are given and that the built-in file tools may use. If empty, servers
+    /// are given no roots and the built-in tools use the current folder.
     pub roots: Vec<PathBuf>,
-    /// A file with the key that stored logins are sealed with.
+    /// A file with the key that encrypts stored logins.
     pub token_key_file: Option<PathBuf>,
-    /// Whether packages without a fixed version are refused.
+    /// Whether packages without a pinned version are refused.
     pub strict: bool,
-    /// A folder of records of bad packages, which are refused.
+    /// A folder with OSV records of bad packages, which are refused.
     pub bad_packages: Option<PathBuf>,
-    /// Which messages of servers are wanted.
+    /// Minimum severity of log messages from servers.
     pub log_level: LogLevel,
-    /// Whether the desktop shows that something waits for a person.
+    /// Whether a desktop notification is shown when a review waits for a person.
     pub notifications: bool,
     pub chat: ChatSettings,
-    /// What `serve` does where its flags say nothing.
+    /// Defaults for the flags of `serve`.
     pub gateway: GatewaySettings,
-    /// Whether what may change something is asked about after something was read from a server that
-    /// is not trusted.
+    /// Whether calls with side effects need approval after data from an untrusted server was read.
     pub taint: bool,
-    /// Where the files of the team are, if the organisation does not say.
+    /// The locations of the team's files, if the organisation sets none.
     pub team: Team,
-    /// Whether definitions that changed wait for a person.
+    /// Whether changed definitions need approval.
     pub pins: bool,
-    /// What happens when a server is first seen.
     pub first_use: FirstUseSetting,
-    /// How much is held when a definition turns into an attack.
     pub compromise_scope: CompromiseScope,
-    /// Where servers are looked for.
     pub discovery: DiscoverySettings,
 }
 
-/// What happens when a server is first seen.
+/// How the definitions of a new server are approved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum FirstUseSetting {
-    /// Whoever wrote or approved its entry stands by what it offers.
+    /// They are trusted with the entry, which a person wrote or approved.
     Trust,
-    /// A person who is there is shown what it offers, and asked; where nobody is, whoever wrote or
-    /// approved its entry stands by it.
+    /// A person who is present is asked; otherwise they are trusted with the entry.
     #[default]
     Person,
-    /// Everything of it waits for a person.
+    /// Every definition waits for approval.
     Ask,
 }
 
@@ -380,24 +369,25 @@ impl Default for Settings {
     }
 }
 
-/// How much of a server is held when one of its definitions turns into an attack.
+/// The extent of a quarantine when a definition of a server becomes an attack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum CompromiseScope {
     Definition,
-    /// All of it: who turns is not trusted in the rest.
+    /// The whole server, because its other definitions are not trustworthy either.
     #[default]
     Server,
 }
 
 impl ServerConfig {
-    /// The fingerprint of the name and of how the server is reached. Values of variables and headers
-    /// are secrets that change; their names do not.
+    /// Returns a fingerprint of the name and of how the server is reached. It covers the names of
+    /// variables and headers, but not their values, which are secrets and may rotate.
     #[must_use]
     pub fn identity(&self) -> String {
         self.identity_with(str::to_owned)
     }
 
-    /// The same where every text is first rewritten, such as to leave out where a project lies.
+    /// Returns the same fingerprint after `rewritten` was applied to every text, for example to
+    /// remove the path of a project.
     #[must_use]
     pub fn identity_with(&self, rewritten: impl Fn(&str) -> String) -> String {
         let texts = |digest: Digest, texts: &mut dyn Iterator<Item = &String>| {
@@ -423,7 +413,7 @@ impl ServerConfig {
         .hex()
     }
 
-    /// How the server is reached, for people and without secrets.
+    /// Returns how the server is reached, for display and without secrets.
     #[must_use]
     pub fn endpoint_text(&self) -> String {
         match &self.transport {

@@ -1,4 +1,4 @@
-//! What forces a restart, and what is never printed.
+//! Which changes force a restart, and which values are never printed.
 
 use super::*;
 use crate::server::default_server;

@@ -1,4 +1,4 @@
-//! The `sampling` of a server's entry: whether it may ask a model, and how much.
+//! The `sampling` section of a server entry: limits for the server's requests to a model.
 
 use switchboard_document::{ConfigError, Node, NodeValue};
 
@@ -7,27 +7,27 @@ use crate::reader::ConfigReader;
 const KEYS: &[&str] =
     &["model", "maxTokens", "requestsPerCall", "requestsPerHour", "tokensPerHour", "review"];
 
-/// How much a server may ask of a model.
+/// Limits for a server's requests to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SamplingSettings {
-    /// The profile that answers; without one, the server's wishes choose.
+    /// The profile that answers; `None` means that the server's model preferences decide.
     pub model: Option<String>,
-    /// The most tokens that one answer may have, whatever the server wants.
+    /// Maximum number of tokens in one answer, whatever the server requests.
     pub max_tokens: usize,
-    /// How often it may ask during one call.
+    /// Maximum number of requests during one call.
     pub requests_per_call: usize,
-    /// How often it may ask within an hour.
+    /// Maximum number of requests per hour.
     pub requests_per_hour: usize,
-    /// How many tokens its questions and their answers may cost within an hour.
+    /// Maximum number of tokens in requests and answers per hour.
     pub tokens_per_hour: usize,
-    /// Who looks at a request before it leaves.
+    /// The approver of each request.
     pub review: SamplingReview,
 }
 
-/// Who looks at what a server wants to ask a model.
+/// The approver of a server's requests to a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SamplingReview {
-    /// A person, each time.
+    /// A person, for each request.
     #[default]
     Person,
     Nobody,
@@ -46,7 +46,7 @@ impl Default for SamplingSettings {
     }
 }
 
-/// What the entry says; nothing where it says no.
+/// Reads the section; `None` if sampling is disabled.
 pub(crate) fn read(
     reader: &mut ConfigReader<'_>,
     node: &Node,

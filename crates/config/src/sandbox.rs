@@ -1,4 +1,4 @@
-//! `sandbox` of an entry: what a server may reach on this machine.
+//! The `sandbox` section of a server entry: which resources of this machine the server may use.
 
 use std::path::PathBuf;
 
@@ -6,20 +6,20 @@ use switchboard_document::{ConfigError, Node, NodeValue};
 
 use crate::reader::ConfigReader;
 
-/// What a confined server may reach. What every program needs of the system is always there.
+/// The resources that a confined server may use, in addition to the system files every program
+/// needs.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sandbox {
-    /// Folders and files that it may read and start programs from.
+    /// Paths that it may read and execute programs from.
     pub read: Vec<PathBuf>,
-    /// Folders and files that it may change as well.
+    /// Paths that it may also write to.
     pub write: Vec<PathBuf>,
-    /// Whether it may use the network.
     pub network: NetworkAccess,
-    /// How much memory each of its processes may have.
+    /// Memory limit of each process, in megabytes.
     pub memory_mb: Option<usize>,
-    /// How many processes its user may have.
+    /// Maximum number of processes of the server's user.
     pub processes: Option<usize>,
-    /// How many seconds each of its processes may compute.
+    /// CPU time limit of each process, in seconds.
     pub cpu_seconds: Option<usize>,
 }
 
@@ -28,7 +28,7 @@ pub struct Sandbox {
 pub enum NetworkAccess {
     #[default]
     Open,
-    /// Not at all, not even this machine's own.
+    /// No network, not even the loopback interface.
     Off,
 }
 
@@ -37,7 +37,7 @@ pub enum NetworkAccess {
 pub enum Confinement {
     #[default]
     None,
-    /// Not at all, so that it can be seen what it would need.
+    /// Not confined; its accesses are observed to suggest a profile.
     Learn,
     Profile(Sandbox),
 }
@@ -60,7 +60,7 @@ pub(crate) fn read(
         }
     }
     let members = reader.members(node, key)?;
-    // A misspelt limit would be no limit, so that names are not guessed here.
+    // Rejects unknown keys: a misspelled limit would not limit anything.
     if let Some(other) = members.iter().find(|member| !KEYS.contains(&member.name.as_str())) {
         let name = format!("{key}.{}", other.name);
         return Err(reader.key_error(other.at, &name, "is not known"));

@@ -1,21 +1,21 @@
-//! References to secrets inside texts: what stands there until the moment the secret is needed.
+//! References to secrets inside texts, which are resolved only when the secret is needed.
 //!
-//! A reference is a name between two NUL characters. Files and variables of the environment cannot
-//! hold that character, so nobody can write one but the configuration's own reader.
+//! A reference is a name between two NUL characters. Configuration texts and environment variables
+//! cannot contain that character, so only the configuration reader can create a reference.
 
 const DELIMITER: char = '\0';
 
-/// The reference to a secret.
+/// Returns the reference to a secret.
 pub(crate) fn reference(name: &str) -> String {
     format!("{DELIMITER}{name}{DELIMITER}")
 }
 
-/// Whether there is a reference in the text.
+/// Returns whether the text contains a reference.
 pub fn contains_reference(text: &str) -> bool {
     text.contains(DELIMITER)
 }
 
-/// The text as a person wrote it, more or less.
+/// Returns the text with references in the `${keyring:NAME}` form, as a person would write them.
 pub(crate) fn display_text(text: &str) -> String {
     let mut inside = false;
     text.split(DELIMITER).fold(String::new(), |mut whole, part| {
@@ -25,12 +25,12 @@ pub(crate) fn display_text(text: &str) -> String {
     })
 }
 
-/// The names of the secrets that the text refers to.
+/// Returns the names of the secrets that the text refers to.
 pub fn secret_names(text: &str) -> impl Iterator<Item = &str> {
     text.split(DELIMITER).skip(1).step_by(2)
 }
 
-/// The text with every reference replaced by its secret.
+/// Returns the text with every reference replaced by its secret.
 pub fn fill_references(text: &str, secret: impl Fn(&str) -> String) -> String {
     let parts = text.split(DELIMITER).enumerate();
     parts.map(|(at, part)| if at % 2 == 1 { secret(part) } else { part.to_owned() }).collect()

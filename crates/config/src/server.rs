@@ -1,4 +1,4 @@
-//! The entry of one server -> `ServerConfig`.
+//! Reads the entry of one server into a `ServerConfig`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,7 +18,7 @@ use crate::sandbox::Confinement;
 use crate::transport::{EnvFile, ParsedTransport, TransportFields};
 use crate::{oauth, sampling, sandbox, transport, variables};
 
-/// The keys of an entry, in the order in which we write them.
+/// The keys of an entry, in the order in which they are written.
 pub(crate) const KEYS: &[&str] = &[
     "type", "transportType", "transport", "command", "args", "env", "envFile", "cwd", "url",
     "urls", "headers", "caFile", "oauth", "disabled", "timeout", "autoApprove", "alwaysAllow",
@@ -30,8 +30,8 @@ const MAX_PREFIX_CHARS: usize = 32;
 
 const TOOL_KEYS: &[&str] = &["timeout", "fallback", "readOnly", "idempotent", "task"];
 
-/// One server as its entry says, and the file with variables that it refers to. Whether a
-/// project's entry is approved is not known here: it is not.
+/// Reads one server, and the `envFile` that it refers to. Entries of a project are returned as not
+/// approved; the caller checks for an approval.
 pub(crate) fn read(
     reader: &mut ConfigReader<'_>,
     id: ServerId,
@@ -54,7 +54,7 @@ pub(crate) fn read(
         Transport::Builtin | Transport::Http { .. } => Vec::new(),
     };
     if layer == ConfigLayer::Project {
-        // Values are not shown, so what others want to have of the environment is named.
+        // Values are not shown, so the variables that a project's entry reads are listed by name.
         findings.extend(variables::referenced_variables(&member.value).into_iter().map(|name| {
             let message = format!("gets the variable `{name}` of your environment");
             EntryFinding::note(format!("variable:{name}"), message)
@@ -77,8 +77,8 @@ pub(crate) fn read(
     Ok((server, found.env_file))
 }
 
-/// The dangers that the entry itself agrees to. In a project's file that counts for nothing: others
-/// wrote it.
+/// Returns the dangers that the entry declares as accepted. Ignored in a project's file, which the
+/// user did not write.
 fn agreed_dangers(
     reader: &mut ConfigReader<'_>,
     members: &[Member],
@@ -95,7 +95,7 @@ fn agreed_dangers(
     Ok(words)
 }
 
-/// The built-in server as it is if no file mentions it; also what an entry begins with.
+/// Returns the built-in server without an entry, which also supplies the defaults of every entry.
 pub fn default_server(id: ServerId) -> ServerConfig {
     ServerConfig {
         id,
@@ -123,10 +123,10 @@ pub fn default_server(id: ServerId) -> ServerConfig {
     }
 }
 
-/// The entry before any variable is replaced: an approval is given to what a person could read,
-/// not to what it meant that day. A file with variables belongs to it, since whoever can change
-/// that file can change what the server does. What is dangerous belongs to it as well: a variable
-/// can turn what was harmless into something else.
+/// Returns the fingerprint that an approval refers to. It covers the entry before variables are
+/// expanded, because that is the text a person can read. It also covers the content of `envFile`,
+/// whose writer can change what the server does, and the dangers found, because the value of a
+/// variable can make a harmless entry dangerous.
 fn approval_digest(entry: &Node, found: &ParsedTransport, findings: &[EntryFinding]) -> String {
     let digest = Digest::new("approval").with(&entry.to_compact_json());
     let dangers = findings.iter().filter(|finding| finding.is_danger());
@@ -185,14 +185,14 @@ fn read_key(
             server.sampling = sampling::read(reader, node, key)?;
             let is_project = server.source.layer == ConfigLayer::Project;
             let unseen = |wanted: &&mut SamplingSettings| wanted.review == SamplingReview::Nobody;
-            // Whoever wrote the project cannot agree in a person's place.
+            // The author of a project cannot waive the user's approval.
             if let Some(wanted) = server.sampling.as_mut().filter(unseen).filter(|_| is_project) {
                 wanted.review = SamplingReview::Person;
                 let key = "sampling.review";
                 reader.warn(node.at, key, "cannot be given up by a project, so it does not count");
             }
         }
-        // Whoever wrote the project cannot vouch for what it brings along.
+        // The author of a project cannot vouch for its servers.
         "trusted" if server.source.layer == ConfigLayer::Project => {
             reader.flag(node, key)?;
             reader.warn(node.at, key, "cannot be set by a project, so it does not count");
@@ -228,7 +228,7 @@ fn fallback(reader: &ConfigReader<'_>, node: &Node, key: &str) -> Result<String,
     Ok(text)
 }
 
-/// What stands before the names that clients of the gateway see, so it has to be part of a name.
+/// Reads the prefix of the names that gateway clients see, so it must be valid as part of a name.
 fn prefix(reader: &ConfigReader<'_>, node: &Node, key: &str) -> Result<String, ConfigError> {
     let text = reader.text(node, key)?;
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');

@@ -1,4 +1,4 @@
-//! Entries and what becomes of them: every key, every way to be wrong, and the words for it.
+//! Parsing of server entries: every key, every error, and its message.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -37,14 +37,14 @@ fn load_entry(entry: &str, as_project: bool) -> (Config, tempfile::TempDir) {
     (config, folder)
 }
 
-/// The server, which must come without warnings.
+/// Returns the server, and asserts that there are no warnings.
 fn server(entry: &str) -> ServerConfig {
     let (mut config, _folder) = load_entry(entry, false);
     assert_eq!((config.problems, config.broken), (vec![], BTreeMap::new()), "{entry}");
     config.servers.remove("it").unwrap()
 }
 
-/// The errors and warnings in words, without the folder of the test.
+/// Returns the errors and warnings as text, without the path of the test folder.
 fn words(entry: &str, as_project: bool) -> String {
     let (config, folder) = load_entry(entry, as_project);
     let folder = format!("{}/", folder.path().display());
@@ -106,7 +106,7 @@ fn programs_are_read_with_arguments_variables_and_folder() {
         (r#"{"transport": "stdio", "command": "a"}"#, stdio("a", &[], &[], None)),
     ];
     for (entry, transport) in cases {
-        // Compared as values; printing would hide the variables.
+        // Compared as values, because the `Debug` output omits the variables.
         assert!(server(entry).transport == transport, "{entry}");
     }
 }

@@ -1,4 +1,4 @@
-//! The `settings` of a file, put on top of those of the layers below.
+//! Reads the `settings` section of a file and merges it over the settings of lower layers.
 
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
@@ -19,7 +19,7 @@ const KEYS: &[&str] = &[
     "taint", "team", "notifications", "pins", "firstUse", "turned", "registries", "knownServers",
 ];
 
-/// The key of what cannot be left out if it is wrong: rules may be there.
+/// The key of the team. An error in it cannot be ignored, because rules may be missing.
 pub(crate) const TEAM_KEY: &str = "settings.team";
 
 const RESULT_LIMIT_RANGE: RangeInclusive<usize> = 1_024..=1_073_741_824;
@@ -27,9 +27,10 @@ const SHOW_LIMIT_RANGE: RangeInclusive<usize> = 100..=10_000_000;
 /// From a minute to a week.
 const REVIEW_MINUTES_RANGE: RangeInclusive<usize> = 1..=10_080;
 
-/// Reads every setting that is right, and returns what is wrong with the others.
+/// Reads every valid setting, and returns the errors of the others.
 ///
-/// A project may only narrow: it is written by others, and what it sets holds for every server.
+/// A project may only restrict settings: the user did not write it, and settings apply to every
+/// server.
 pub(crate) fn apply(
     settings: &mut Settings,
     node: &Node,
@@ -172,16 +173,16 @@ fn widens(wanted: &Settings, current: &Settings) -> bool {
         || wanted.discovery != current.discovery
 }
 
-/// Where servers are looked for.
+/// The sources for the discovery of servers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DiscoverySettings {
-    /// The registries, in the order in which they are asked; the official one without any.
+    /// The registries in the order of the queries; empty means the official one.
     pub registries: Vec<String>,
-    /// The list of known servers in place of ours.
+    /// A list of known servers that replaces the built-in one.
     pub known_servers: Option<KnownServersSource>,
 }
 
-/// Where a list of known servers is.
+/// The location of a list of known servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum KnownServersSource {
     File(PathBuf),

@@ -1,4 +1,4 @@
-//! The files of a team on this machine: read with their digests checked, and kept once fetched.
+//! Local copies of a team's files: reads them, checks their digests, and caches fetched ones.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 use switchboard_document::{ConfigError, edit_locked, read_text};
 use switchboard_rules::{Team, TeamPlace};
 
-/// Returns the files that have to be fetched before they can be read: their addresses and digests.
+/// Returns the URLs and digests of the files that must be fetched before they can be read.
 #[must_use]
 pub fn missing_team_files(team: &Team, state: &Path) -> Vec<(String, String)> {
     let files = [&team.policy, &team.hooks].into_iter().flatten();
@@ -19,11 +19,12 @@ pub fn missing_team_files(team: &Team, state: &Path) -> Vec<(String, String)> {
         .collect()
 }
 
-/// Returns the file of a team under that name, on this machine, and its text with the right digest;
-/// `None` if the team has none. Callers use this very text: the file may have changed since.
+/// Returns the path and the verified text of a team's file; `None` if the team has no such file.
+/// Callers must use this text instead of reading the file again, because the file may have changed
+/// since.
 ///
 /// # Errors
-/// When the file does not exist, cannot be read, or has another digest.
+/// If the file does not exist, cannot be read, or has another digest.
 pub fn team_file(
     team: &Team,
     state: &Path,
@@ -54,10 +55,10 @@ pub fn team_file(
     Ok(Some((path, text)))
 }
 
-/// Stores a fetched file if it has this digest.
+/// Stores a fetched file after verifying its digest.
 ///
 /// # Errors
-/// When it has another digest, is not text, or cannot be written.
+/// If it has another digest, is not UTF-8 text, or cannot be written.
 pub fn cache_team_file(state: &Path, digest: &str, bytes: &[u8]) -> Result<(), ConfigError> {
     let path = cache_path(state, digest);
     if !digest.eq_ignore_ascii_case(&sha256_hex(bytes)) {
@@ -69,7 +70,7 @@ pub fn cache_team_file(state: &Path, digest: &str, bytes: &[u8]) -> Result<(), C
     edit_locked(&path, |_| Ok(text))
 }
 
-/// Whether an intact copy is in the state folder; a damaged one is fetched again.
+/// Returns whether the state folder has an intact copy; a damaged one is fetched again.
 fn is_cached(state: &Path, digest: &str) -> bool {
     let text = read_text(&cache_path(state, digest)).ok().flatten();
     text.is_some_and(|text| digest.eq_ignore_ascii_case(&sha256_hex(text.as_bytes())))

@@ -1,4 +1,4 @@
-//! How a server is reached: the part of an entry with `command` or `url`.
+//! Reads the transport of a server entry: the keys for `command` or `url`.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf, is_separator};
@@ -15,7 +15,7 @@ use crate::resolved::{BUILTIN, HttpKind, Transport};
 use crate::variables::IfUnset;
 use crate::{dotenv, secret_reference};
 
-/// The keys that may also stand inside a nested `transport` object.
+/// The keys that may also appear inside a nested `transport` object.
 pub(crate) const KEYS: &[&str] =
     &["type", "command", "args", "env", "cwd", "envFile", "url", "urls", "headers", "caFile"];
 
@@ -34,7 +34,7 @@ const KINDS: &[(&str, TransportKind)] = &[
     ("streamable_http", TransportKind::Http(HttpKind::Streamable)),
 ];
 
-/// A transport, and the file with variables that belongs to it.
+/// A transport, with the files that its entry refers to.
 pub(crate) struct ParsedTransport {
     pub(crate) transport: Transport,
     pub(crate) env_file: Option<EnvFile>,
@@ -46,9 +46,9 @@ pub(crate) struct EnvFile {
     pub(crate) text: String,
 }
 
-/// The transport part of one entry, flattened, without nulls.
+/// The transport keys of one entry, flattened and without nulls.
 pub(crate) struct TransportFields<'a> {
-    /// Where the name of the server is written.
+    /// The position of the server's name.
     pub(crate) at: Position,
     members: BTreeMap<&'a str, &'a Member>,
 }
@@ -95,7 +95,8 @@ pub(crate) fn read(
     let kind = kind(reader, entry)?;
     let url = entry.get("url").or_else(|| entry.get("urls"));
     if let Some(own) = entry.get("command").or(url).filter(|_| reader.server == Some(BUILTIN)) {
-        // Whoever allows the built-in tools by this name means those.
+        // Rules that allow `builtin` refer to the built-in tools, so another server must not use
+        // the name.
         let error = reader.error(own.at, "has the name of the built-in server");
         return Err(error.key(own.name.as_str()).hint("give it another name"));
     }
@@ -141,7 +142,7 @@ pub(crate) fn read(
     Ok(ParsedTransport { transport, env_file, authorities })
 }
 
-/// The type, under any of its three names; they must not contradict each other.
+/// Returns the type from any of its three keys, which must not contradict each other.
 fn kind(
     reader: &ConfigReader<'_>,
     entry: &TransportFields<'_>,
@@ -195,8 +196,9 @@ fn stdio(
     Ok((Transport::Stdio { command, args, env, cwd }, env_file))
 }
 
-/// A bare name is looked up in `PATH` when it is started. Anything else is made absolute here, so
-/// that the program that was shown is the one that runs, whatever the current folder is then.
+/// Returns the program to start. A bare name is looked up in `PATH` at start. Any other path is
+/// made absolute here, so that the program that was shown is the one that runs, regardless of the
+/// current folder at that time.
 fn program(reader: &ConfigReader<'_>, text: String, base: &Path) -> String {
     if !text.contains(is_separator) || reader.variables.unset == IfUnset::Keep {
         return text;
@@ -205,14 +207,14 @@ fn program(reader: &ConfigReader<'_>, text: String, base: &Path) -> String {
     path.into_os_string().into_string().unwrap_or(text)
 }
 
-/// Variables of `envFile`, and those of `env` over them.
+/// Returns the variables of `envFile`, overridden by those of `env`.
 fn environment(
     reader: &mut ConfigReader<'_>,
     entry: &TransportFields<'_>,
 ) -> Result<(BTreeMap<String, String>, Option<EnvFile>), ConfigError> {
     let mut variables = BTreeMap::new();
     let mut found = None;
-    // What is about to be written is checked without touching other files.
+    // Entries that are about to be written are checked without reading other files.
     if let Some(node) = entry.node("envFile").filter(|_| reader.mode == ReadMode::Read) {
         let folder = reader.file.parent().unwrap_or(Path::new(""));
         let path = reader.path(node, "envFile", folder)?;
@@ -328,7 +330,7 @@ fn addresses(reader: &ConfigReader<'_>, node: &Node) -> Result<Vec<String>, Conf
 
 fn address(reader: &ConfigReader<'_>, node: &Node, key: &str) -> Result<String, ConfigError> {
     let text = reader.text(node, key)?;
-    // A variable that is kept may stand for any part of the address.
+    // A variable that is kept may be any part of the URL.
     if reader.variables.unset == IfUnset::Keep && text.contains("${") {
         return Ok(text);
     }
@@ -337,26 +339,26 @@ fn address(reader: &ConfigReader<'_>, node: &Node, key: &str) -> Result<String, 
     Ok(text)
 }
 
-/// A file with certificates of authorities, as it was when the configuration was read.
+/// A file with CA certificates, as it was when the configuration was read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuthoritiesFile {
     pub path: PathBuf,
-    /// The certificates in PEM form.
+    /// The certificates in PEM format.
     pub pem: Arc<str>,
 }
 
 impl AuthoritiesFile {
-    /// The authorities.
+    /// Parses the certificates.
     ///
     /// # Errors
-    /// When the text holds none, which was checked when it was read.
+    /// If the text contains no valid certificate. This was checked when the file was read.
     pub fn authorities(&self) -> Result<Authorities, BadAuthorities> {
         Authorities::from_pem(&self.pem)
     }
 }
 
-/// Reads the file that an entry names; nothing where an entry is only checked, for that touches no
-/// other file.
+/// Reads the `caFile` of an entry. Returns `None` in [`ReadMode::Write`], which does not read other
+/// files.
 fn read_authorities(
     reader: &ConfigReader<'_>,
     node: &Node,

@@ -1,4 +1,4 @@
-//! `${...}` in texts: environment variables, folders and separators.
+//! Expansion of `${...}` in texts: environment variables, secrets, folders and separators.
 
 use std::collections::BTreeSet;
 use std::path::{MAIN_SEPARATOR_STR, Path};
@@ -9,22 +9,22 @@ use switchboard_text::sanitize;
 use crate::environment::Environment;
 use crate::secret_reference;
 
-/// So many defaults may stand inside of one another.
+/// Maximum nesting depth of defaults.
 const MAX_DEPTH: usize = 8;
 
-/// What texts may refer to.
+/// The values that texts may refer to.
 pub(crate) struct Variables<'a> {
     pub(crate) environment: &'a Environment,
-    /// The folder that `${workspaceFolder}` stands for.
+    /// The value of `${workspaceFolder}`.
     pub(crate) workspace: &'a Path,
     pub(crate) unset: IfUnset,
 }
 
-/// What to do about a variable without a value.
+/// How a variable without a value is handled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IfUnset {
     Refuse,
-    /// Leave the text as it is: for checking an entry that is used somewhere else.
+    /// Keep the reference, to check an entry that is used in another environment.
     Keep,
 }
 
@@ -63,8 +63,8 @@ impl VariableError {
 }
 
 impl Variables<'_> {
-    /// `text` with every variable replaced, once: what a value contains is not looked at again. A
-    /// default may have variables of its own.
+    /// Replaces every variable in `text` once: the values of variables are not expanded again. A
+    /// default may contain variables.
     pub(crate) fn expand(&self, text: &str) -> Result<String, VariableError> {
         self.expand_within(text, MAX_DEPTH)
     }
@@ -127,7 +127,7 @@ impl Variables<'_> {
         };
         let name = name.ok_or_else(unknown)?;
         match (self.environment.variable(name), default) {
-            // As in a shell, `:-` also stands in for an empty value.
+            // As in a shell, `:-` also replaces an empty value.
             (None | Some(""), Some(default)) => {
                 self.expand_within(default, depth.checked_sub(1).ok_or_else(unknown)?)
             }
@@ -137,7 +137,7 @@ impl Variables<'_> {
     }
 }
 
-/// What stands between `${`, which was taken off, and its `}`; and what follows.
+/// Splits the text after `${` at the matching `}`, and returns both parts.
 fn split_reference(text: &str) -> Option<(&str, &str)> {
     let mut open = 0_usize;
     let mut before = ' ';
@@ -153,7 +153,7 @@ fn split_reference(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// The names of the environment's variables that the texts of an entry refer to, in order.
+/// Returns the sorted names of the environment variables that the texts of an entry refer to.
 pub(crate) fn referenced_variables(node: &Node) -> BTreeSet<String> {
     match &node.value {
         NodeValue::Text(text) => references_in(text).collect(),
@@ -165,10 +165,10 @@ pub(crate) fn referenced_variables(node: &Node) -> BTreeSet<String> {
     }
 }
 
-/// Those inside of defaults as well: every `${` begins a part of its own.
+/// Returns the references in a text. Splitting at every `${` also finds those inside defaults.
 fn references_in(text: &str) -> impl Iterator<Item = String> {
     let mut begun = text.split("${");
-    // What stands after `$${` is no reference.
+    // A part after `$${` is literal text.
     let mut is_plain = begun.next().is_none_or(|before| before.ends_with('$'));
     begun.filter_map(move |part| {
         let was_plain = std::mem::replace(&mut is_plain, part.ends_with('$'));

@@ -1,4 +1,4 @@
-//! The JSON API's answers to questions: what the pages show, as it is.
+//! The read endpoints of the JSON API, which return view models.
 
 use std::future::{Ready, ready};
 
@@ -102,7 +102,7 @@ pub(crate) async fn calls(
     Ok(json(&switchboard_views::calls(&console.host, &query).await?))
 }
 
-/// Streamed: however many there are, only some are in memory.
+/// Streams the export, so that only a batch of calls is in memory.
 pub(crate) fn export(
     State(console): ConsoleState,
     ApiQuery(query): ApiQuery<CallQuery>,
@@ -114,12 +114,12 @@ pub(crate) async fn call(State(console): ConsoleState, Path(id): Path<String>) -
     Ok(json(&switchboard_views::call(&console.host, &id).await?))
 }
 
-/// What a call gave, to be kept in a file.
+/// Returns the result of a call as a download.
 pub(crate) async fn call_result(State(console): ConsoleState, Path(id): Path<String>) -> ApiResult {
     Ok(download(&views::call_result(&console, &id).await?))
 }
 
-/// A part of what a call gave, to be kept in a file.
+/// Returns one content block of a result as a download.
 pub(crate) async fn call_part(
     State(console): ConsoleState,
     Path((id, number)): Path<(String, String)>,
@@ -153,7 +153,7 @@ pub(crate) fn pins(State(console): ConsoleState) -> Ready<Response> {
     ready(json(&switchboard_views::held_servers(&console.host)))
 }
 
-/// What a query says.
+/// The query parameters of a request. Rejections use the error format of the API.
 pub(crate) struct ApiQuery<T>(pub(crate) T);
 
 impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for ApiQuery<T> {

@@ -1,7 +1,7 @@
-//! Pages of apps that wait to be shown: each under a word of its own, once, and not for long.
+//! Pages of apps that wait for their frames. Each has a random path, is served once, and expires.
 //!
-//! They are served under the other name of this machine than the console's page: `localhost` for
-//! `127.0.0.1` and the other way round. So a frame is of another origin, and no cookie comes along.
+//! A frame is served under the other loopback name than the console's page: `localhost` for
+//! `127.0.0.1` and vice versa. The frame therefore has another origin and gets no cookie.
 
 use std::collections::HashMap;
 use std::future::{Ready, ready};
@@ -18,9 +18,9 @@ use switchboard_net::single_header;
 
 use crate::console::ConsoleState;
 
-/// As long a page waits for its frame.
+/// How long a page waits for its frame.
 const FRAME_LIFETIME: Duration = Duration::from_secs(60);
-/// So many wait at once.
+/// Maximum number of pages that wait.
 const MAX_PENDING_FRAMES: usize = 16;
 
 /// Pages that wait for their frames.
@@ -32,17 +32,17 @@ pub(crate) struct Frames {
 struct PendingFrame {
     html: String,
     policy: HeaderValue,
-    /// The one name under which it is given out.
+    /// The only host name under which the page is served.
     host: String,
     until: Instant,
 }
 
-/// Marks an answer that has rules of its own for the browser.
+/// Marks a response that brings its own content security policy.
 #[derive(Clone, Copy)]
 pub(crate) struct OwnContentPolicy;
 
 impl Frames {
-    /// Keeps a page for a frame in the page at `host`; gives its address.
+    /// Stores a page for a frame in the console's page at `host`, and returns the URL of the frame.
     pub(crate) fn insert(&self, html: String, declared: &Value, host: &str) -> Option<String> {
         let other = sibling_host(host)?;
         let policy =
@@ -62,11 +62,12 @@ impl Frames {
     fn take(&self, word: &str, host: &str) -> Option<PendingFrame> {
         let mut waiting = self.waiting.lock();
         let is_for_it = waiting.get(word).is_some_and(|page| page.host == host);
+        // Removed even if the host is wrong, so that a path works for one request only.
         waiting.remove(word).filter(|page| is_for_it && page.until > Instant::now())
     }
 }
 
-/// The other name of this machine with the same port.
+/// Returns the other loopback name, with the same port.
 fn sibling_host(host: &str) -> Option<String> {
     let (name, port) = host.rsplit_once(':')?;
     match name {
@@ -76,7 +77,7 @@ fn sibling_host(host: &str) -> Option<String> {
     }
 }
 
-/// Gives a page to its frame.
+/// Serves a page to its frame.
 pub(crate) fn frame(
     State(console): ConsoleState,
     Path(word): Path<String>,
@@ -94,11 +95,11 @@ pub(crate) fn frame(
     ready(response)
 }
 
-/// What a page may declare: members of `_meta.ui.csp` of its resource.
+/// The members of `_meta.ui.csp` that a page's resource may declare.
 const CSP_MEMBERS: [&str; 4] =
     ["connectDomains", "resourceDomains", "frameDomains", "baseUriDomains"];
 
-/// What is approved of what a page declares: places on the web, and nothing else.
+/// Returns the declared sources that are plain web origins. All others are dropped.
 pub(crate) fn approved_origins(declared: &Value) -> Value {
     let of = |member: &str| -> Value {
         let places = declared[member].as_array().into_iter().flatten();
@@ -107,7 +108,7 @@ pub(crate) fn approved_origins(declared: &Value) -> Value {
     CSP_MEMBERS.into_iter().map(|member| (member.to_owned(), of(member))).collect()
 }
 
-/// The content security policy of a frame, out of what is approved for it.
+/// Returns the content security policy of a frame, with the approved sources.
 pub(super) fn content_policy(declared: &Value, around: &str) -> String {
     let approved = approved_origins(declared);
     let of = |member: &str| -> String {
@@ -129,7 +130,8 @@ pub(super) fn content_policy(declared: &Value, around: &str) -> String {
     )
 }
 
-/// A place on the web and nothing else: no other scheme, no path, nothing that ends the list.
+/// Returns whether a text is a web origin: `https` or `wss`, no path, and no characters that could
+/// end the source list of the header.
 fn is_web_origin(text: &str) -> bool {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("wss://"));
     let Some(rest) = rest else { return false };

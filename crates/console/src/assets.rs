@@ -1,4 +1,4 @@
-//! The style sheet, the scripts and the icon: part of the program, fetched again only when they differ.
+//! The style sheet, the scripts and the icon, which are embedded in the binary and have `ETag`s.
 
 use std::future::{Ready, ready};
 use std::sync::LazyLock;
@@ -59,7 +59,8 @@ fn asset_response(name: &str, headers: &HeaderMap) -> Response {
     };
     let given = response.headers_mut();
     given.insert(CONTENT_TYPE, HeaderValue::from_static(asset.kind));
-    // Kept, but asked about each time: an update of the program is seen at once.
+    // Browsers cache them but revalidate each time, so an update of the program takes effect at
+    // once.
     given.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     if let Ok(tag) = HeaderValue::from_str(tag) {
         given.insert(ETAG, tag);

@@ -1,4 +1,4 @@
-//! The console itself: what it shows, under which address, and who is signed in.
+//! The console: its options, its shared state and its router.
 
 use std::future::{Ready, ready};
 use std::net::SocketAddr;
@@ -32,43 +32,41 @@ use crate::reply::{ApiError, html_with};
 use crate::routes;
 use crate::routes::RequiredAuth;
 
-/// What pages and the API are answered with.
+/// The shared state of all handlers.
 pub(crate) type SharedConsole = Arc<Console>;
-/// The same, as handlers take it.
+/// The shared state as an axum extractor.
 pub(crate) type ConsoleState = State<SharedConsole>;
 
-/// Under which address the console is reached.
+/// The address under which browsers reach the console.
 #[derive(Clone, Debug)]
 pub enum ConsoleAddress {
-    /// On this machine only.
     Loopback(SocketAddr),
-    /// Behind a proxy that speaks TLS: `https://tools.example`.
+    /// Behind a proxy that terminates TLS, such as `https://tools.example`.
     Https(String),
 }
 
-/// How to set it up.
+/// Options of a [`Console`].
 pub struct ConsoleOptions {
-    /// Under which address it is reached.
     pub address: ConsoleAddress,
-    /// Where the files are.
+    /// The locations of the configuration and of the state.
     pub places: Places,
-    /// Our own environment, as a value.
+    /// The environment of this process.
     pub environment: Environment,
-    /// Conversations that are held through the pages.
+    /// Conversations that the pages hold.
     pub talks: Conversations,
-    /// Whether somebody is at the pages.
+    /// Whether a person is looking at the pages.
     pub onlookers: PagePresence,
-    /// Opens models; without it, no conversation can be held here.
+    /// Opens models. Without it, the pages cannot hold conversations.
     pub models: Option<Box<OpenModel>>,
-    /// Servers that other products have.
+    /// Reads the servers of other products.
     pub elsewhere: Arc<dyn ProductReader>,
-    /// Ends streams that would go on for ever.
+    /// Ends the event streams when the listener stops.
     pub stop: CancellationToken,
-    /// Shows a sign-in link to whoever sees the terminal.
+    /// Shows a sign-in link in the terminal.
     pub announce: Box<dyn Fn(&str) + Send + Sync>,
 }
 
-/// The console.
+/// The console of a host, shared by all requests.
 pub struct Console {
     pub(crate) host: Host,
     pub(crate) places: Places,
@@ -84,13 +82,13 @@ pub struct Console {
     pub(crate) onlookers: PagePresence,
     pub(crate) models: Option<Box<OpenModel>>,
     pub(crate) elsewhere: Arc<dyn ProductReader>,
-    /// What opens the API to other programs of the same user.
+    /// The API key for other programs of the same user.
     pub(crate) key: Option<String>,
     announce: Box<dyn Fn(&str) + Send + Sync>,
 }
 
 impl Console {
-    /// The console of a host.
+    /// Creates the console of a host.
     #[must_use]
     pub fn new(host: Host, options: ConsoleOptions) -> Arc<Self> {
         Arc::new(Self {
@@ -113,21 +111,22 @@ impl Console {
         })
     }
 
-    /// A link that signs one browser in, once and for a few minutes; none without randomness or
-    /// while others were asked for just now.
+    /// Returns a link that signs in one browser, once and within ten minutes. Returns `None`
+    /// without randomness, or while too many links are unused.
     #[must_use]
     pub fn sign_in_link(&self) -> Option<String> {
         let key = self.sign_ins.new_key()?;
         Some(format!("{}/?key={key}", self.names.base()))
     }
 
-    /// What opens the API to a program of the same user that was told it, in place of a cookie.
+    /// Returns the API key, which programs of the same user send instead of a cookie.
     #[must_use]
     pub fn program_key(&self) -> Option<&str> {
         self.key.as_deref()
     }
 
-    /// The pages, the API and what both need, each behind what it asks for.
+    /// Returns the routes of the pages and the API, each behind the authentication that it
+    /// requires.
     pub fn router(self: &Arc<Self>) -> Router {
         let of = |wanted: RequiredAuth| {
             let routes = routes::all().filter(|route| route.proof == wanted);
@@ -148,7 +147,7 @@ impl Console {
             .with_state(Arc::clone(self))
     }
 
-    /// What a browser is shown at an address where nothing is; none if it wants no page.
+    /// Returns the 404 page for a browser, or `None` if the request does not accept HTML.
     pub fn not_found_page(
         &self,
         method: &Method,
@@ -168,7 +167,7 @@ impl Console {
         Some(response)
     }
 
-    /// Shows a new link where only whoever may sign in sees it.
+    /// Shows a new sign-in link in the terminal. Returns `false` if there is none.
     pub(crate) fn announce_link(&self) -> bool {
         match self.sign_in_link() {
             Some(link) => {
@@ -180,13 +179,11 @@ impl Console {
     }
 }
 
-/// Nothing of the API.
 fn api_not_found() -> Ready<ApiError> {
     let problem = ApiError::not_found("the API has nothing at this address");
     ready(problem.with_hint("`/api/v1/openapi.json` says what there is"))
 }
 
-/// Something, but not in this way.
 fn method_not_allowed() -> Ready<ApiError> {
     let problem =
         ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "this is not asked for in this way");

@@ -1,4 +1,4 @@
-//! Conversations that are held through the pages: each is one task, told what to do and heard by all.
+//! Conversations held through the pages: one task each, with commands in and events out.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -18,40 +18,40 @@ use tokio::sync::{broadcast, mpsc};
 use crate::console::Console;
 use crate::reply::ApiError;
 
-/// As long a conversation stays open after its last turn; then a terminal can take it up.
+/// How long a conversation stays open after its last turn. After that, a terminal can resume it.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
-/// So many conversations are heard at once.
+/// Maximum number of conversations with subscribers.
 const MAX_CONVERSATIONS: usize = 64;
-/// So much is kept for whoever hears slowly.
+/// Maximum number of events buffered for a slow subscriber.
 const MAX_BUFFERED_EVENTS: usize = 1_024;
 
-/// Opens the model of a name, or the usual one.
+/// Opens a model by name, or the default one.
 pub type OpenModel =
     dyn Fn(&Config, Option<&str>) -> Result<Arc<dyn Model>, OpenModelError> + Send + Sync;
 
-/// Why there is no model.
+/// The reason why a model cannot be opened.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct OpenModelError {
     pub message: String,
-    /// What to do about it.
+    /// The remedy, if there is one.
     pub hint: Option<String>,
 }
 
-/// Conversations that are held through the pages. Clones are handles on the same.
+/// The conversations held through the pages. Clones share the same state.
 #[derive(Clone, Default)]
 pub struct Conversations {
     lines: Arc<Mutex<HashMap<String, ConversationChannel>>>,
 }
 
-/// What leads to one conversation.
+/// The channels of one conversation.
 struct ConversationChannel {
-    /// Tells its task what to do; none while nobody holds the conversation.
+    /// The commands to its task; `None` while no task runs.
     orders: Option<mpsc::Sender<ConversationCommand>>,
     told: broadcast::Sender<Arc<str>>,
 }
 
-/// What a person wants of a conversation.
+/// A person's command to a conversation.
 pub(crate) enum ConversationCommand {
     Say(String),
     Decide(LimitDecision),
@@ -60,7 +60,7 @@ pub(crate) enum ConversationCommand {
 }
 
 impl Conversations {
-    /// Whether a call of this reference belongs to a conversation that is held here.
+    /// Returns whether a call with this reference belongs to a conversation that runs here.
     #[must_use]
     pub fn holds(&self, reference: &str) -> bool {
         let Some((session, _)) = reference.split_once('/') else { return false };
@@ -68,7 +68,8 @@ impl Conversations {
         lines.get(session).is_some_and(ConversationChannel::is_running)
     }
 
-    /// Hears what happens in a conversation from here on, whether somebody holds it or not.
+    /// Subscribes to the events of a conversation from now on, whether or not its task runs.
+    /// Returns `None` if there are too many.
     pub(crate) fn subscribe(&self, session: &str) -> Option<broadcast::Receiver<Arc<str>>> {
         let mut lines = self.lines.lock();
         lines.retain(|_, line| line.is_running() || line.told.receiver_count() > 0);
@@ -84,7 +85,7 @@ impl Conversations {
         lines.get(session)?.orders.clone().filter(|orders| !orders.is_closed())
     }
 
-    /// Gives a conversation its task.
+    /// Starts the task of a conversation.
     fn spawn(&self, conversation: Conversation, events: mpsc::Receiver<Event>) -> SessionId {
         let session = conversation.session().clone();
         let (orders, received) = mpsc::channel(64);
@@ -101,13 +102,13 @@ impl ConversationChannel {
         Self { orders: None, told: broadcast::Sender::new(MAX_BUFFERED_EVENTS) }
     }
 
-    /// Whether its task still takes orders.
+    /// Returns whether its task accepts commands.
     fn is_running(&self) -> bool {
         self.orders.as_ref().is_some_and(|orders| !orders.is_closed())
     }
 }
 
-/// Holds a conversation until nothing has happened for a while.
+/// Runs a conversation until it has been idle for [`IDLE_TIMEOUT`].
 async fn run_conversation(
     conversation: Conversation,
     mut events: mpsc::Receiver<Event>,
@@ -122,7 +123,7 @@ async fn run_conversation(
                 Some(event) => {
                     is_at_rest = matches!(event, Event::TurnEnded { .. } | Event::Session { .. });
                     let text = serde_json::to_string(&event).unwrap_or_default();
-                    // No page may be open at this moment; the next one reads the kept conversation.
+                    // Fails if no page is open; the next one reads the stored conversation.
                     _ = told.send(text.into());
                 }
                 None => break,
@@ -137,7 +138,8 @@ async fn run_conversation(
             () = idle, if is_at_rest => break,
         }
     }
-    // From here on an order is refused, and whoever gave it takes the conversation up again.
+    // Rejects further commands, so that their senders resume the conversation. Those already queued
+    // are still applied.
     orders.close();
     while let Some(order) = orders.recv().await {
         apply_command(&conversation, order).await;
@@ -155,7 +157,7 @@ async fn apply_command(conversation: &Conversation, order: ConversationCommand) 
 }
 
 impl Console {
-    /// Begins a conversation; gives its name.
+    /// Starts a conversation and returns its id.
     pub(crate) async fn start_conversation(&self, model: Option<&str>) -> Result<String, ApiError> {
         let folder = self.environment.current_dir.clone();
         let parts = self.conversation_parts(model)?;
@@ -164,7 +166,7 @@ impl Console {
         Ok(self.talks.spawn(conversation, events).to_string())
     }
 
-    /// Tells a conversation what to do; takes it up first if nobody holds it.
+    /// Sends a command to a conversation, and resumes the conversation first if it does not run.
     pub(crate) async fn send_command(
         &self,
         session: &str,

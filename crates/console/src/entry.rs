@@ -1,4 +1,4 @@
-//! Entries of servers as people type and paste them, and how secret values in them are kept back.
+//! Typed and pasted server entries, and the placeholders for secret values in them.
 
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -7,10 +7,10 @@ use switchboard_config::{PastedEntry, pasted_entries};
 
 use crate::reply::ApiError;
 
-/// What stands in place of a value that stays in the file.
+/// Placeholder for a secret value that stays in the file.
 pub(crate) const UNCHANGED_PLACEHOLDER: &str = "[kept]";
 
-/// Members of an entry whose values may be secret.
+/// Members of an entry whose values may be secrets.
 const SECRET_MEMBERS: [&str; 2] = ["env", "headers"];
 
 /// What somebody typed into a form or pasted. A form sends what is not filled in as an empty text.
@@ -33,7 +33,7 @@ pub(crate) struct TypedEntry {
 }
 
 impl TypedEntry {
-    /// The entries that it means, written as our own files have them.
+    /// Returns the entries in the format of the configuration files.
     pub(crate) fn entries(&self) -> Result<Vec<PastedEntry>, ApiError> {
         let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         if let Some(text) = given(&self.text) {
@@ -85,7 +85,7 @@ fn add_pairs(
     let mut pairs = Map::new();
     for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let Some((name, value)) = line.split_once(between) else {
-            // Not the line itself: it may be a secret.
+            // The message leaves out the line, which may be a secret.
             let why = format!("a line of `{member}` has no `{between}` in it");
             return Err(ApiError::unprocessable(why));
         };
@@ -97,8 +97,8 @@ fn add_pairs(
     Ok(())
 }
 
-/// The words of a line; quotes hold together what has spaces in it. Nothing else means anything:
-/// no shell reads it.
+/// Splits a line into words. Quotes group words with spaces; no other character is special, because
+/// no shell runs the command.
 fn split_words(line: &str) -> Result<Vec<String>, ApiError> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -122,7 +122,7 @@ fn split_words(line: &str) -> Result<Vec<String>, ApiError> {
     Ok(words)
 }
 
-/// An object, or the text of one.
+/// Returns an object, which may also be given as JSON text.
 pub(crate) fn parse_object(value: Value) -> Result<Map<String, Value>, ApiError> {
     let value = match value {
         Value::String(text) => serde_json::from_str(&text)
@@ -135,8 +135,8 @@ pub(crate) fn parse_object(value: Value) -> Result<Map<String, Value>, ApiError>
     }
 }
 
-/// The entry without values that may be secret. What refers to a variable or to a kept secret says
-/// only where the secret is.
+/// Replaces values that may be secrets with a placeholder. References to variables or stored
+/// secrets stay, since they reveal only where the secret is.
 pub(crate) fn without_secrets(mut entry: Value) -> Value {
     for member in SECRET_MEMBERS {
         let values = entry.get_mut(member).and_then(Value::as_object_mut);
@@ -158,7 +158,7 @@ fn is_reference(text: &str) -> bool {
     text.starts_with("${") && text.ends_with('}') && text.matches("${").count() == 1
 }
 
-/// The entry with what was kept back of the one before put in again.
+/// Replaces the placeholders in an edited entry with the values of the previous entry.
 pub(crate) fn with_restored_secrets(
     mut entry: Map<String, Value>,
     before: &Value,

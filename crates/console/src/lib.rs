@@ -1,9 +1,9 @@
-//! Face: web pages and a JSON API for people who look, try and approve.
+//! Face: web pages and a JSON API with which people watch the host, try tools and approve requests.
 //!
 //! [`Console::router`] returns the routes; a listener merges them with its own. Every request
-//! passes `auth` (the right `Host`, no foreign `Origin`, a signed-in browser, a token for every
-//! action). `views` gathers the data once, for the `pages` and for the API alike; `routes` is the
-//! one table of both.
+//! passes `auth`, which checks the host and the origin, requires a signed-in browser or a program
+//! with the API key, and requires a CSRF token for every action. The `pages` and the API share view
+//! models; `routes` is the table of both.
 
 mod actions;
 mod api;

@@ -1,4 +1,4 @@
-//! The `OpenAPI` document of the API, made of the table of routes and of the types behind it.
+//! The `OpenAPI` document of the API, generated from the route table and the types of its bodies.
 
 use std::future::{Ready, ready};
 
@@ -10,10 +10,10 @@ use serde_json::{Map, Value, json};
 use crate::reply::{self, ErrorBody};
 use crate::routes::{self, ConsoleRoute, RequiredAuth, ResponseKind, SchemaFn};
 
-/// Where the API begins.
+/// Path prefix of the API.
 const API_PREFIX: &str = "/api/v1";
 
-/// Where schemas have their names.
+/// JSON pointer to the named schemas.
 const SCHEMAS_POINTER: &str = "/components/schemas";
 
 pub(crate) fn document() -> Ready<Response> {
@@ -56,7 +56,7 @@ fn build_document() -> Value {
     })
 }
 
-/// What makes schemas: what is answered has every member, what is sent may leave some out.
+/// Schema generators: responses always have every member, while requests may omit some.
 struct SchemaSet {
     given: SchemaGenerator,
     taken: SchemaGenerator,
@@ -76,7 +76,7 @@ impl SchemaSet {
         }
     }
 
-    /// All that have a name. What is both sent and answered looks the same both ways.
+    /// Returns all named schemas. A type used in both directions must have the same schema in both.
     fn into_definitions(mut self) -> Map<String, Value> {
         let mut all = self.given.take_definitions(true);
         all.extend(self.taken.take_definitions(true));
@@ -115,12 +115,12 @@ fn operation(route: &ConsoleRoute, shapes: &mut SchemaSet) -> Value {
     operation
 }
 
-/// What comes after the beginning that all have.
+/// Returns the path of a route without the prefix of the API.
 fn relative_path(route: &ConsoleRoute) -> &str {
     route.path.strip_prefix(API_PREFIX).unwrap_or(route.path).trim_start_matches('/')
 }
 
-/// What generated clients call it: `get_servers_server`.
+/// Returns the name that generated clients use, such as `get_servers_server`.
 fn operation_id(route: &ConsoleRoute) -> String {
     let plain = |sign: char| sign.is_ascii_alphanumeric();
     let words = relative_path(route).split(|sign| !plain(sign)).filter(|word| !word.is_empty());
@@ -144,7 +144,7 @@ fn path_parameter(name: &str) -> Value {
     json!({"name": name, "in": "path", "required": true, "description": about, "schema": schema})
 }
 
-/// The members of a type as parameters. What is not said there is absent, never `null`.
+/// Converts the members of a type to query parameters. An unset one is absent, never `null`.
 fn query_parameters(asked: &Schema) -> Vec<Value> {
     let members = asked.get("properties").and_then(Value::as_object).into_iter().flatten();
     let parameters = members.map(|(name, schema)| {
@@ -162,7 +162,7 @@ fn query_parameters(asked: &Schema) -> Vec<Value> {
 }
 
 fn header_parameter(route: &ConsoleRoute) -> Option<Value> {
-    // A conversation is heard from now on; what was said before is in its steps.
+    // Streams of conversations cannot be resumed; earlier events are in the steps of the session.
     (matches!(route.gives, ResponseKind::Events(_)) && route.path == "/api/v1/events").then(|| {
         json!({
             "name": "Last-Event-ID",
@@ -192,7 +192,7 @@ fn content(route: &ConsoleRoute, generator: &mut SchemaGenerator) -> Value {
     }
 }
 
-/// One event of a stream.
+/// Returns the schema of one server-sent event.
 fn event_frame(data: &Schema) -> Value {
     json!({
         "type": "object",

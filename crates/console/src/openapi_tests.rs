@@ -1,4 +1,4 @@
-//! The document is sound: names, references and words are whole; the reference page says the same.
+//! Consistency checks of the `OpenAPI` document, and of the reference page generated from it.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -17,7 +17,7 @@ fn operations(document: &Value) -> Vec<(String, String, &Value)> {
         .collect()
 }
 
-/// Calls `look` with everything in the document and where it is.
+/// Calls `look` for every value in the document, with its path.
 fn walk(value: &Value, place: &str, look: &mut impl FnMut(&str, &Value)) {
     look(place, value);
     match value {
@@ -91,7 +91,7 @@ fn every_reference_leads_somewhere_and_every_schema_is_used() {
 fn every_member_of_a_schema_has_words() {
     let mut faults = Vec::new();
     walk(&build_document()["components"]["schemas"], "", &mut |place, schema| {
-        // The one value of a variant is what the variant says that it is.
+        // The constant of a variant is described by the variant.
         let by_variant = place.contains("/oneOf/") && schema["description"].is_string();
         let members = schema["properties"].as_object().into_iter().flatten();
         let own: Vec<_> = members.filter(|(_, member)| member.get("const").is_none()).collect();
@@ -131,7 +131,7 @@ fn only_what_tells_and_does_nothing_needs_no_session() {
     }
 }
 
-/// A schema in a few words, with links to those that have a name.
+/// Describes a schema in a few words, with links to named schemas.
 fn in_words(schema: &Value) -> String {
     if let Some(name) = schema["$ref"].as_str().and_then(|to| to.rsplit('/').next()) {
         return format!("[{name}](#{})", name.to_lowercase());

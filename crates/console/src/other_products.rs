@@ -1,27 +1,27 @@
-//! Servers that other products have. Whoever starts the console knows their files; here is only
-//! what is wanted of them.
+//! Servers in the configuration files of other products. The program that starts the console reads
+//! the files; this module has the trait and the types of the results.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 use switchboard_vetting::EntryFinding;
 
-/// Reads the files of other products. It blocks.
+/// Reads the configuration files of other products. All methods block.
 pub trait ProductReader: Send + Sync {
-    /// The products that are known: a word for each, and what it is called.
+    /// Returns the supported products: the id and the display name of each.
     fn products(&self) -> Vec<(&'static str, &'static str)>;
 
-    /// What is installed on this machine.
+    /// Returns the servers that other products have on this machine.
     ///
     /// # Errors
-    /// When our own file cannot be read, with which it is compared.
+    /// When our own configuration file, with which they are compared, cannot be read.
     fn installed_servers(&self) -> Result<Proposal, DiscoveryError>;
 
-    /// What is in a text, of this product or of the one that it looks like; nothing if it looks like
-    /// one of our own.
+    /// Parses a pasted configuration of a product, which is detected if `product` is `None`.
+    /// Returns `None` if the text is in our own format.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// When the text cannot be parsed.
     fn parse_pasted(
         &self,
         text: &str,
@@ -93,11 +93,11 @@ pub struct UnreadFile {
     pub hint: String,
 }
 
-/// Why nothing can be found.
+/// The reason why servers of other products cannot be read.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{message}")]
 pub struct DiscoveryError {
     pub message: String,
-    /// What to do about it.
+    /// The remedy, if there is one.
     pub hint: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Whether somebody is at the pages, so that a question put there would be seen.
+//! Detection of whether a person is looking at the pages and would see a question there.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,22 +6,22 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-/// Whoever asked for something so lately is taken to be there.
+/// How long after its last request a browser counts as present.
 const PRESENCE_WINDOW: Duration = Duration::from_secs(60);
 
-/// Whether somebody is at the pages. Clones are handles on the same.
+/// Tracks whether a person is looking at the pages. Clones share the same state.
 #[derive(Clone, Debug, Default)]
 pub struct PagePresence(Arc<PagePresenceState>);
 
 #[derive(Debug, Default)]
 struct PagePresenceState {
-    /// Pages that are open and listen.
+    /// Number of open event streams.
     open: AtomicUsize,
     last: Mutex<Option<Instant>>,
 }
 
 impl PagePresence {
-    /// Whether a page is open, or was asked for just now.
+    /// Returns whether a page is open, or a browser sent a request recently.
     #[must_use]
     pub fn is_active(&self) -> bool {
         let last = || *self.0.last.lock();
@@ -29,12 +29,12 @@ impl PagePresence {
             || last().is_some_and(|at| at.elapsed() < PRESENCE_WINDOW)
     }
 
-    /// A browser that is signed in asked for something.
+    /// Records a request of a signed-in browser.
     pub(crate) fn touch(&self) {
         *self.0.last.lock() = Some(Instant::now());
     }
 
-    /// A page is open until this is dropped.
+    /// Marks a page as open until the guard is dropped.
     pub(crate) fn open_page(&self) -> OpenPageGuard {
         self.0.open.fetch_add(1, Ordering::Relaxed);
         OpenPageGuard(self.clone())

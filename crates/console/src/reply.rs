@@ -1,4 +1,4 @@
-//! Answers: a page, a JSON text, or what went wrong.
+//! Responses: pages, JSON, downloads and errors.
 
 use std::convert::Infallible;
 
@@ -13,7 +13,7 @@ use serde::Serialize;
 use switchboard_text::{is_ambiguous, is_hidden};
 use switchboard_views::ViewError;
 
-/// What went wrong, for programs and for the page's script.
+/// An error response for programs and for the page's script.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
 pub(crate) struct ApiError {
@@ -32,22 +32,21 @@ impl ApiError {
         self
     }
 
-    /// With a next step, if there is one.
+    /// Sets the hint, if there is one.
     pub(crate) fn maybe_hint(self, hint: Option<impl Into<String>>) -> Self {
         Self { hint: hint.map(Into::into), ..self }
     }
 
-    /// Something that was asked for is not there.
     pub(crate) fn not_found(what: impl Into<String>) -> Self {
         Self::new(StatusCode::NOT_FOUND, what)
     }
 
-    /// Something that was sent cannot be used.
+    /// A request with content that cannot be used (422).
     pub(crate) fn unprocessable(why: impl Into<String>) -> Self {
         Self::new(StatusCode::UNPROCESSABLE_ENTITY, why)
     }
 
-    /// Something here does not work.
+    /// A failure of the console or the host (500).
     pub(crate) fn internal(why: impl Into<String>) -> Self {
         Self::new(StatusCode::INTERNAL_SERVER_ERROR, why)
     }
@@ -105,7 +104,7 @@ pub(crate) fn json(value: &impl Serialize) -> Response {
     json_with(StatusCode::OK, value)
 }
 
-/// A text that is JSON already.
+/// Responds with a text that is JSON already.
 pub(crate) fn json_text(text: String) -> Response {
     with_content_type(StatusCode::OK, "application/json", text)
 }
@@ -115,7 +114,7 @@ fn json_with(status: StatusCode, value: &impl Serialize) -> Response {
     with_content_type(status, "application/json", text)
 }
 
-/// Lines of JSON as they come, to be kept in a file.
+/// Responds with streamed JSON Lines, as a download.
 pub(crate) fn json_lines(lines: impl Stream<Item = String> + Send + 'static) -> Response {
     let body = Body::from_stream(lines.map(Ok::<String, Infallible>));
     let kept = HeaderValue::from_static("attachment; filename=\"calls.jsonl\"");
@@ -123,15 +122,15 @@ pub(crate) fn json_lines(lines: impl Stream<Item = String> + Send + 'static) -> 
     ([(CONTENT_TYPE, kind), (CONTENT_DISPOSITION, kept)], body).into_response()
 }
 
-/// Something to be kept in a file.
+/// A file to download.
 pub(crate) struct DownloadFile {
-    /// What it is called: letters, digits, `-` and one dot.
+    /// Consists only of characters that are safe in a header.
     pub(crate) name: String,
     pub(crate) kind: &'static str,
     pub(crate) bytes: Vec<u8>,
 }
 
-/// A file that a browser saves and never shows, whoever wrote it.
+/// Responds with a file that the browser saves and never renders, because its content is untrusted.
 pub(crate) fn download(file: &DownloadFile) -> Response {
     let mut response = file.bytes.clone().into_response();
     let headers = response.headers_mut();
@@ -146,7 +145,7 @@ pub(crate) fn html(markup: Markup) -> Response {
     html_with(StatusCode::OK, markup)
 }
 
-/// A page with a status of its own. Nothing invisible reaches the browser, whoever wrote it.
+/// Responds with a page. Invisible characters in untrusted text are escaped.
 pub(crate) fn html_with(status: StatusCode, markup: Markup) -> Response {
     with_content_type(status, "text/html; charset=utf-8", escape_invisible(markup.into_string()))
 }
@@ -157,16 +156,17 @@ fn with_content_type(status: StatusCode, kind: &'static str, text: String) -> Re
     response
 }
 
-/// The text with control and invisible characters spelled out, in signs that mean nothing in HTML.
+/// Replaces control and invisible characters with their code points, in brackets that have no
+/// meaning in HTML.
 fn escape_invisible(text: String) -> String {
     let mut before = '\0';
     let mut must_change = move |c: char| {
         let selector = |c: char| ('\u{fe00}'..='\u{fe0f}').contains(&c);
-        // One selector chooses the look of an emoji; more of them carry hidden bytes.
+        // One variation selector chooses the style of an emoji; several can encode hidden bytes.
         let odd = match c {
             '\n' | '\t' => false,
             _ if selector(c) => selector(before),
-            // Behind an ideograph the wide space is what it seems.
+            // After an ideograph, a wide space is not deceptive.
             '\u{3000}' => before < '\u{2e80}' || is_ambiguous(before),
             _ => c.is_control() || is_hidden(c) || is_ambiguous(c),
         };

@@ -1,4 +1,4 @@
-//! The steps of one call in flight, shared by those who add to them and the record that takes them.
+//! The timeline of one call in flight, shared by the steps that add to it and the record.
 
 use std::sync::Arc;
 
@@ -9,9 +9,9 @@ use switchboard_wire::Json;
 
 use crate::timeline::{Happened, Timeline, TimelineStep};
 
-/// The steps of a call in flight. Clones share them.
+/// The timeline of a call in flight. Clones share it.
 ///
-/// Most calls have none: for them nothing but the lock is made.
+/// Most calls have no steps: for them only the lock is allocated.
 #[derive(Clone, Debug)]
 pub struct CallTimeline(Option<Arc<Mutex<Option<Box<Timeline>>>>>);
 
@@ -35,7 +35,7 @@ impl From<Timeline> for CallTimeline {
 }
 
 impl CallTimeline {
-    /// Keeps nothing, where calls are not recorded.
+    /// Returns a timeline that keeps nothing, for hosts that do not record calls.
     #[must_use]
     pub const fn off() -> Self {
         Self(None)
@@ -51,7 +51,7 @@ impl CallTimeline {
         self.edit(|timeline| timeline.add(step));
     }
 
-    /// Adds a report of progress, as the server sent it.
+    /// Adds a progress report, as the server sent it.
     pub fn add_progress(&self, report: &Json) {
         #[derive(Deserialize)]
         struct ProgressReport {

@@ -1,24 +1,22 @@
-//! Who asks for a call, and through which face.
+//! The caller of a call, and the face it uses.
 
 use std::fmt;
 
-/// Who asks.
+/// The caller of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
-    /// The face that the call comes through.
     pub face: Face,
-    /// Who proposed it there.
     pub origin: Origin,
-    /// A name for the record: a user, a client, a model.
+    /// The name in the record: a user, a client, a model.
     pub name: String,
-    /// The caller's own name for the call, to find it in the record by.
+    /// The caller's own id for the call, by which it is found in the record.
     pub reference: Option<String>,
 }
 
-/// A way into the host.
+/// An entry point to the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Face {
-    /// A program that uses this library.
+    /// A program that embeds the host.
     Library,
     Cli,
     Chat,
@@ -28,32 +26,30 @@ pub enum Face {
     Editor,
 }
 
-/// Who proposed a call.
+/// The originator of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// A person typed it: that is its approval.
+    /// A person requested it, which is its approval.
     Person,
-    /// A model wrote it.
     Model,
-    /// A client sent it.
     Client,
 }
 
 impl Caller {
-    /// A person at the terminal.
+    /// Returns a person at the terminal.
     #[must_use]
     pub fn person() -> Self {
         Self { face: Face::Cli, origin: Origin::Person, name: "person".to_owned(), reference: None }
     }
 
-    /// A program that uses this library, for calls that nobody asked for one by one: the rules
-    /// decide, and the reviewer where they leave it to a person.
+    /// Returns a program that embeds the host, for calls that no person requested individually:
+    /// rules decide, and the reviewer where the verdict is *ask*.
     #[must_use]
     pub fn program(name: impl Into<String>) -> Self {
         Self { face: Face::Library, origin: Origin::Client, name: name.into(), reference: None }
     }
 
-    /// A language model whose calls such a program carries out.
+    /// Returns a language model whose calls an embedding program runs.
     #[must_use]
     pub fn model(name: impl Into<String>) -> Self {
         Self { origin: Origin::Model, ..Self::program(name) }
@@ -83,7 +79,7 @@ impl Caller {
 }
 
 impl Face {
-    /// Its name in the record.
+    /// Returns the name in the record.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -98,7 +94,7 @@ impl Face {
 }
 
 impl Origin {
-    /// Its name in the record.
+    /// Returns the name in the record.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -1,45 +1,44 @@
-//! A result as a list of items: what the protocol knows is recognised, the rest is left alone.
+//! Parses a result into items; content of unknown types is kept as raw JSON.
 
 use serde_json::value::RawValue;
 use switchboard_json::{RawMembers, pretty, text};
 
 use crate::media::{guess_media_type, is_media_type};
 
-/// A result as its readers see it.
+/// A parsed result.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reply {
-    /// The content, in the order in which it was sent.
+    /// The content, in the order of the server.
     pub items: Vec<Item>,
-    /// The JSON text of the structured content.
+    /// The structured content, as JSON text.
     pub structured: Option<String>,
-    /// Whether the tool reports a failure.
+    /// Whether the tool reports an error.
     pub is_error: bool,
 }
 
-/// One piece of content.
+/// One item of content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Item {
     Text(String),
     Image {
-        /// Its type; guessed from its first bytes if the server did not say.
+        /// The media type; detected from the first bytes if the server did not send a valid one.
         mime: String,
         data: String,
     },
     Audio {
-        /// Its type; guessed from its first bytes if the server did not say.
+        /// The media type; detected from the first bytes if the server did not send a valid one.
         mime: String,
         data: String,
     },
-    /// A resource with its content.
+    /// An embedded resource.
     Resource {
         uri: String,
-        /// Its type, if the server said.
         mime: Option<String>,
-        /// Its content as text.
+        /// The content as text.
         text: Option<String>,
-        /// Its content as base64.
+        /// The content as base64.
         blob: Option<String>,
-        /// All fields but the base64 content, as JSON over several lines.
+        /// All fields except the base64 content, as pretty-printed JSON.
         pretty: String,
     },
     /// A resource that can be read in another call.
@@ -54,24 +53,25 @@ pub enum Item {
         role: String,
         content: Box<Self>,
     },
-    /// Something this version does not know, or that lacks what its type promises.
+    /// Content of an unknown type, or without the fields that its type requires.
     Other {
-        /// The type it claims to have; empty if none.
+        /// The declared type, or empty.
         kind: String,
         raw: String,
     },
 }
 
-/// The answer is not a result of the kind that was asked for.
+/// The answer is not a result of the requested kind.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("the answer is not a result: {0}")]
 pub struct InvalidOutput(String);
 
 impl Reply {
-    /// Reads what a tool returned.
+    /// Parses the result of a tool.
     ///
     /// # Errors
-    /// If the text is not a JSON object, or has neither content nor structured content.
+    /// Returns an error if the text is not a JSON object, or has neither content nor structured
+    /// content.
     pub fn from_json(json: &str) -> Result<Self, InvalidOutput> {
         let fields = parse_object(json)?;
         let structured = fields.get("structuredContent").map(|value| value.get().to_owned());
@@ -80,16 +80,16 @@ impl Reply {
             None if structured.is_some() => Vec::new(),
             None => return Err(missing_field("`content`")),
         };
-        // Some servers send a boolean as text; the word is clear all the same.
+        // Some servers send the boolean as a string; its meaning is unambiguous.
         let is_error =
             fields.get("isError").is_some_and(|value| matches!(value.get(), "true" | "\"true\""));
         Ok(Self { items, structured, is_error })
     }
 
-    /// Reads what came of reading a resource.
+    /// Parses the result of reading a resource.
     ///
     /// # Errors
-    /// If the text is not a JSON object with `contents`.
+    /// Returns an error if the text is not a JSON object with `contents`.
     pub fn from_resource_json(json: &str) -> Result<Self, InvalidOutput> {
         let contents =
             parse_object(json)?.get("contents").ok_or_else(|| missing_field("`contents`"))?;
@@ -98,10 +98,10 @@ impl Reply {
         Ok(Self { items, ..Self::default() })
     }
 
-    /// Reads what came of fetching a prompt.
+    /// Parses the result of getting a prompt.
     ///
     /// # Errors
-    /// If the text is not a JSON object with `messages`.
+    /// Returns an error if the text is not a JSON object with `messages`.
     pub fn from_prompt_json(json: &str) -> Result<Self, InvalidOutput> {
         let messages =
             parse_object(json)?.get("messages").ok_or_else(|| missing_field("`messages`"))?;
@@ -109,7 +109,7 @@ impl Reply {
         Ok(Self { items, ..Self::default() })
     }
 
-    /// The structured content over several lines.
+    /// Returns the structured content, pretty-printed.
     #[must_use]
     pub fn structured_pretty(&self) -> Option<String> {
         let raw: &RawValue = serde_json::from_str(self.structured.as_ref()?).ok()?;
@@ -125,7 +125,7 @@ fn missing_field(name: &str) -> InvalidOutput {
     InvalidOutput(format!("it has no {name}"))
 }
 
-/// The values of an array; a value that stands alone where an array belongs counts as one.
+/// Returns the values of an array; any other value counts as an array of one.
 fn as_list(value: &RawValue) -> Vec<&RawValue> {
     serde_json::from_str(value.get()).unwrap_or_else(|_| vec![value])
 }
@@ -149,7 +149,7 @@ fn parse_item(value: &RawValue) -> Item {
 
 fn parse_media(fields: &RawMembers<'_>) -> Option<(String, String)> {
     let data = fields.text("data")?;
-    // A model's vendor takes it as it is, so it must be a type and nothing else.
+    // Model vendors receive the media type unchanged, so only a well-formed one is accepted.
     let mime = fields.text("mimeType").filter(|mime| is_media_type(mime));
     Some((mime.unwrap_or_else(|| guess_media_type(&data).to_owned()), data))
 }
@@ -177,7 +177,7 @@ fn parse_link(fields: &RawMembers<'_>) -> Option<Item> {
     })
 }
 
-/// A message with several pieces of content becomes several items of one speaker.
+/// Parses a message; one with several content blocks becomes several items of the same role.
 fn parse_message(value: &RawValue) -> Vec<Item> {
     let fields = RawMembers::parse(value.get()).unwrap_or_default();
     let Some(content) = fields.get("content") else {

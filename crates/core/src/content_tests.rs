@@ -1,4 +1,4 @@
-//! Results of all shapes, well-formed or nearly, and what is seen in them.
+//! Tests of results of all shapes, valid and nearly valid.
 
 use proptest::prelude::*;
 

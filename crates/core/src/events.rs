@@ -1,4 +1,4 @@
-//! What happens, as it happens: one closed list, numbered, for watchers that may lag.
+//! Events of the host: a closed list, numbered, for watchers that may lag.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,13 +8,14 @@ use serde::Serialize;
 use switchboard_wire::Json;
 use tokio::sync::broadcast;
 
-/// Events that wait for a slow watcher; older ones are missed, by number.
+/// Maximum number of events buffered for a slow watcher; it misses older ones and sees a gap in the
+/// numbers.
 const MAX_EVENTS: usize = 1_024;
 
-/// One thing that happened.
+/// A numbered event.
 #[derive(Clone, Debug, Serialize)]
 pub struct Event {
-    /// Its place in the order of things.
+    /// The sequence number.
     pub number: u64,
     #[serde(flatten)]
     pub what: EventKind,
@@ -204,10 +205,10 @@ pub enum EventKind {
     },
 }
 
-/// Where events are told and watched.
+/// Emits events and hands out receivers.
 ///
-/// There are two streams, because calls come and go many thousand times a second and most watchers
-/// wait for something else: no event of a call is made for them, and none wakes them.
+/// There are two streams, because thousands of calls may start and end per second and most watchers
+/// wait for other events. For those, no call event is built, and none wakes them.
 #[derive(Clone, Debug)]
 pub struct Events {
     next: Arc<AtomicU64>,
@@ -223,7 +224,7 @@ impl Default for Events {
 }
 
 impl Events {
-    /// Tells everyone who watches.
+    /// Emits an event to all watchers. `what` runs only if there is a watcher.
     pub fn emit(&self, what: impl FnOnce() -> EventKind) {
         let number = self.next_number();
         let some = self.all.receiver_count() > 0;
@@ -236,7 +237,7 @@ impl Events {
         }
     }
 
-    /// Tells whoever watches calls as well that one has begun or ended.
+    /// Emits the start or end of a call to watchers of all events.
     pub fn emit_call(&self, what: impl FnOnce() -> EventKind) {
         let number = self.next_number();
         if self.all.receiver_count() > 0 {
@@ -245,19 +246,21 @@ impl Events {
         }
     }
 
-    /// Watches from here on.
+    /// Watches all events from now on.
     #[must_use]
     pub fn watch(&self) -> broadcast::Receiver<Event> {
         self.all.subscribe()
     }
 
-    /// Watches from here on, but for calls that begin and end. Their numbers are missing.
+    /// Watches events from now on, except for the start and end of calls, whose numbers are
+    /// skipped.
     #[must_use]
     pub fn watch_without_calls(&self) -> broadcast::Receiver<Event> {
         self.without_calls.subscribe()
     }
 
-    /// Numbers are given out whether or not somebody watches, so that a gap is a gap.
+    /// Returns the next number. Numbers advance even without watchers, so that a gap always means
+    /// missed events.
     fn next_number(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }

@@ -1,13 +1,14 @@
-//! A result as a terminal shows it: texts as they are, the rest described, everything escaped.
+//! Formats a result for a terminal: text as it is, other content described, everything escaped.
 
 use switchboard_text::{escape_line, escape_prose};
 
 use crate::content::{Item, Reply};
 use crate::media::{decoded_len, human_size};
 
-/// The result as a person reads it, without a line feed at the end.
+/// Formats a result for a person, without a trailing line feed.
 ///
-/// Structured content is shown when there is nothing else, for else it repeats the text.
+/// Structured content is shown only if there is no other content, since it usually repeats the
+/// text.
 #[must_use]
 pub fn for_person(reply: &Reply) -> String {
     if let ([], Some(structured)) = (reply.items.as_slice(), reply.structured_pretty()) {

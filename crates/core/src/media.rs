@@ -1,12 +1,12 @@
-//! What can be said of base64 content without showing it: its type and its size.
+//! The media type and size of base64 content.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-/// The type of content that nobody could tell.
+/// The media type of unrecognized content.
 pub(crate) const OCTET_STREAM: &str = "application/octet-stream";
 
-/// How files of a type begin, and which bytes follow at which place.
+/// File signatures: media type, first bytes, and further bytes at an offset.
 const SIGNATURES: [(&str, &[u8], usize, &[u8]); 10] = [
     ("image/png", b"\x89PNG\r\n\x1a\n", 0, b""),
     ("image/jpeg", b"\xff\xd8\xff", 0, b""),
@@ -20,7 +20,7 @@ const SIGNATURES: [(&str, &[u8], usize, &[u8]); 10] = [
     ("audio/ogg", b"OggS", 0, b""),
 ];
 
-/// Whether a text is the name of a type, perhaps with plain parameters.
+/// Returns whether a text is a well-formed media type, optionally with simple parameters.
 pub(crate) fn is_media_type(text: &str) -> bool {
     const MAX_LEN: usize = 100;
     let is_sign = |byte: u8| byte.is_ascii_alphanumeric() || b"/.+-_;=\" ".contains(&byte);
@@ -32,7 +32,7 @@ pub(crate) fn is_media_type(text: &str) -> bool {
     text.len() <= MAX_LEN && text.bytes().all(is_sign) && is_named && few_words
 }
 
-/// The type that the first bytes of base64 content give away.
+/// Detects the media type from the first bytes of base64 content.
 pub(crate) fn guess_media_type(data: &str) -> &'static str {
     let Some(start) = data.get(..data.len().min(32) / 4 * 4) else { return OCTET_STREAM };
     let Ok(bytes) = STANDARD.decode(start) else { return OCTET_STREAM };
@@ -42,13 +42,13 @@ pub(crate) fn guess_media_type(data: &str) -> &'static str {
     found.map_or(OCTET_STREAM, |(mime, ..)| mime)
 }
 
-/// How many bytes base64 content stands for.
+/// Returns the decoded size of base64 content.
 pub fn decoded_len(data: &str) -> usize {
     let digits = data.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=').count();
     digits * 3 / 4
 }
 
-/// A size as a person reads it.
+/// Formats a size for people.
 pub fn human_size(bytes: usize) -> String {
     if bytes < 1000 {
         return format!("{bytes} B");
@@ -56,7 +56,7 @@ pub fn human_size(bytes: usize) -> String {
     let mut size = bytes as f64;
     let mut unit = "B";
     for larger in ["KB", "MB", "GB"] {
-        // What would be rounded to 1000 is already one of the next unit.
+        // A value that would be rounded to 1000 is shown in the next unit.
         if size < 999.95 {
             break;
         }

@@ -1,4 +1,4 @@
-//! How a call ended: one word, why, what to do next, and the result; and what its record survives.
+//! The outcome of a call: kind, reason, message, hint and result; and the durability of its record.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,19 +8,19 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use switchboard_wire::RpcError;
 
-/// How a call ended, with everything a reader needs to understand it.
+/// The outcome of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Outcome {
     pub kind: OutcomeKind,
-    /// A machine word that narrows it down, such as `timeout` or `host_crash`.
+    /// A machine-readable reason, such as `timeout` or `host_crash`.
     pub reason: Option<String>,
     /// A sentence for a person or a model.
     pub message: Option<String>,
-    /// What to do next.
+    /// The suggested next step.
     pub hint: Option<String>,
-    /// The JSON text of the result, byte for byte as the server sent it.
+    /// The result as JSON text, byte for byte as the server sent it.
     pub result: Option<Bytes>,
-    /// The error that the server answered with instead, for whoever passes it on. Not recorded.
+    /// The server's error, for faces that forward it. Not recorded.
     pub error: Option<Box<RpcError>>,
 }
 
@@ -52,13 +52,13 @@ pub enum OutcomeKind {
     InvalidOutput,
 }
 
-/// The text names no outcome.
+/// The text is not the name of an outcome.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is not an outcome")]
 pub struct UnknownOutcome(String);
 
 impl OutcomeKind {
-    /// All outcomes, in the order in which they are explained.
+    /// All outcomes, in the order of the documentation.
     pub const ALL: [Self; 10] = [
         Self::Ok,
         Self::ToolError,
@@ -72,7 +72,7 @@ impl OutcomeKind {
         Self::InvalidOutput,
     ];
 
-    /// The word in records, events and JSON.
+    /// Returns the word used in records, events and JSON.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -108,21 +108,21 @@ impl FromStr for OutcomeKind {
 }
 
 impl Outcome {
-    /// The reason of a call that goes on as a task while nobody waits.
+    /// The reason of a call that continues as a detached task.
     pub const TASK_RUNNING: &'static str = "task_running";
-    /// The reason of a call whose task cannot be asked about now.
+    /// The reason of a call whose task cannot be reached.
     pub const TASK_AWAY: &'static str = "task_away";
 
-    /// The reason of a call that was refused because only what changes nothing may run.
+    /// The reason of a call that was denied because only read-only calls may run.
     pub const READ_ONLY: &'static str = "read_only";
 
-    /// Whether it was refused because only what changes nothing may run.
+    /// Returns whether the call was denied because only read-only calls may run.
     #[must_use]
     pub fn is_read_only(&self) -> bool {
         self.kind == OutcomeKind::Denied && self.reason.as_deref() == Some(Self::READ_ONLY)
     }
 
-    /// Whether the call is not over: its task may still be waited for.
+    /// Returns whether the call has not ended: its task can still be awaited.
     #[must_use]
     pub fn is_running(&self) -> bool {
         let reason = self.reason.as_deref();
@@ -130,7 +130,7 @@ impl Outcome {
             && matches!(reason, Some(Self::TASK_RUNNING | Self::TASK_AWAY))
     }
 
-    /// An outcome that is only its word; the `with_` methods add the rest.
+    /// Creates an outcome with only a kind; the `with_` methods add the rest.
     #[must_use]
     pub const fn new(kind: OutcomeKind) -> Self {
         Self { kind, reason: None, message: None, hint: None, result: None, error: None }
@@ -142,19 +142,19 @@ impl Outcome {
         Self { result: Some(result), ..Self::new(OutcomeKind::Ok) }
     }
 
-    /// The tool ran and this result reports its failure.
+    /// The tool ran, and this result reports its error.
     #[must_use]
     pub fn tool_error(result: Bytes) -> Self {
         Self { result: Some(result), ..Self::new(OutcomeKind::ToolError) }
     }
 
-    /// A rule, a hook or the organisation forbade it.
+    /// Policy, a hook or the organisation denied the call.
     #[must_use]
     pub fn denied(reason: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(OutcomeKind::Denied).with_reason(reason).with_message(message)
     }
 
-    /// A person said no, and perhaps what to do instead.
+    /// A person rejected the call, optionally with feedback.
     #[must_use]
     pub fn rejected(feedback: Option<String>) -> Self {
         Self { message: feedback, ..Self::new(OutcomeKind::Rejected).with_reason("person") }
@@ -166,7 +166,7 @@ impl Outcome {
         Self::new(OutcomeKind::NotSent).with_reason(reason).with_message(message)
     }
 
-    /// The server proved that it did not run it.
+    /// The server provably did not run the call.
     #[must_use]
     pub fn refused(reason: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(OutcomeKind::Refused).with_reason(reason).with_message(message)
@@ -178,53 +178,53 @@ impl Outcome {
         Self::new(OutcomeKind::Failed).with_reason(reason).with_message(message)
     }
 
-    /// It was sent and no valid answer came.
+    /// The call was sent, but no valid answer arrived; it may have run.
     #[must_use]
     pub fn unknown(reason: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(OutcomeKind::Unknown).with_reason(reason).with_message(message)
     }
 
-    /// The caller withdrew it.
+    /// The caller cancelled the call.
     #[must_use]
     pub fn cancelled(reason: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(OutcomeKind::Cancelled).with_reason(reason).with_message(message)
     }
 
-    /// The answer does not have the promised shape; it is kept as evidence.
+    /// The result does not match the output schema or the protocol; it is kept as evidence.
     #[must_use]
     pub fn invalid_output(message: impl Into<String>, result: Bytes) -> Self {
         Self { result: Some(result), ..Self::new(OutcomeKind::InvalidOutput).with_message(message) }
     }
 
-    /// Adds the machine word.
+    /// Sets the machine-readable reason.
     #[must_use]
     pub fn with_reason(mut self, reason: impl Into<String>) -> Self {
         self.reason = Some(reason.into());
         self
     }
 
-    /// Adds the sentence.
+    /// Sets the message.
     #[must_use]
     pub fn with_message(mut self, message: impl Into<String>) -> Self {
         self.message = Some(message.into());
         self
     }
 
-    /// Adds what to do next.
+    /// Sets the suggested next step.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Adds the error that the server answered with.
+    /// Sets the server's error.
     #[must_use]
     pub fn with_error(mut self, error: RpcError) -> Self {
         self.error = Some(Box::new(error));
         self
     }
 
-    /// Adds the JSON text of a result.
+    /// Sets the result, as JSON text.
     #[must_use]
     pub fn with_result(mut self, result: Bytes) -> Self {
         self.result = Some(result);
@@ -232,13 +232,13 @@ impl Outcome {
     }
 }
 
-/// What a commit survives.
+/// The failures that a committed record survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Durability {
-    /// The death of this process.
+    /// A crash of this process.
     #[default]
     Process,
-    /// The loss of power: every group of calls is forced to the disk.
+    /// A power loss: every batch of calls is synced to disk.
     Power,
 }
 

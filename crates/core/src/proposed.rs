@@ -1,4 +1,4 @@
-//! A call that someone wants, not looked up yet, its risk, and a person's answer about it.
+//! A proposed call, which is not resolved yet; the risk of a call, and a person's answer about it.
 
 use std::fmt;
 
@@ -6,50 +6,46 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use switchboard_wire::Json;
 
-/// What someone wants to call, with what.
+/// A proposed call.
 #[derive(Clone, Debug)]
 pub struct ProposedCall {
     pub target: Target,
-    /// The arguments: the text of a JSON object.
+    /// The arguments, as the text of a JSON object.
     pub arguments: Json,
 }
 
-/// The thing that a call is about.
+/// The tool, resource or prompt of a call.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Target {
     pub server: String,
-    /// Which kind of thing it is.
     pub kind: TargetKind,
     /// The tool's or prompt's name, or the resource's URI.
     pub name: String,
 }
 
-/// Which kind of thing is called.
+/// The kind of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TargetKind {
-    /// A tool is run.
     Tool,
-    /// A resource is read.
     Resource,
-    /// A prompt is fetched.
     Prompt,
 }
 
 impl ProposedCall {
-    /// A call of a tool.
+    /// Proposes a tool call.
     #[must_use]
     pub fn tool(server: &str, tool: &str, arguments: Json) -> Self {
         Self { target: Target::new(TargetKind::Tool, server, tool), arguments }
     }
 
-    /// The reading of a resource.
+    /// Proposes reading a resource.
     #[must_use]
     pub fn resource(server: &str, uri: &str) -> Self {
         let arguments = Json::from_trusted("{}".to_owned());
         Self { target: Target::new(TargetKind::Resource, server, uri), arguments }
     }
 
-    /// The fetching of a prompt.
+    /// Proposes getting a prompt.
     #[must_use]
     pub fn prompt(server: &str, prompt: &str, arguments: Json) -> Self {
         Self { target: Target::new(TargetKind::Prompt, server, prompt), arguments }
@@ -57,7 +53,7 @@ impl ProposedCall {
 }
 
 impl Target {
-    /// A thing on a server.
+    /// Creates a target.
     #[must_use]
     pub fn new(kind: TargetKind, server: &str, name: &str) -> Self {
         Self { server: server.to_owned(), kind, name: name.to_owned() }
@@ -71,7 +67,7 @@ impl fmt::Display for Target {
 }
 
 impl TargetKind {
-    /// The kind in one word.
+    /// Returns the kind as a word.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -81,7 +77,7 @@ impl TargetKind {
         }
     }
 
-    /// The kind that the word stands for.
+    /// Parses the word of [`TargetKind::as_str`].
     #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         [Self::Tool, Self::Resource, Self::Prompt].into_iter().find(|kind| kind.as_str() == word)
@@ -97,16 +93,16 @@ impl fmt::Display for TargetKind {
 /// A person's answer to the question whether a call may run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Run it, this once.
+    /// Runs the call, this once.
     Run,
-    /// Run it with these arguments instead: the text of a JSON object.
+    /// Runs the call with these arguments instead, as the text of a JSON object.
     RunWith(String),
-    /// Run it, and do not ask for this tool again for the rest of the caller's session.
+    /// Runs the call, and allows the tool for the rest of the caller's session.
     Session,
-    /// Run it, and do not ask for this tool again.
+    /// Runs the call, and always allows the tool.
     Always,
     Skip,
-    /// Do not run it; do this instead.
+    /// Does not run the call; the text is feedback for the caller.
     Reject(String),
 }
 

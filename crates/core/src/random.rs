@@ -1,10 +1,10 @@
-//! What nobody can guess: bytes, and words that are safe in headers, addresses and pages.
+//! Cryptographically random bytes, and tokens that are safe in headers, URLs and HTML.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 use ring::rand::{SecureRandom as _, SystemRandom};
 
-/// So many random bytes; none if the system gives no randomness.
+/// Returns `COUNT` random bytes; `None` if the system provides no randomness.
 #[must_use]
 pub fn random_bytes<const COUNT: usize>() -> Option<[u8; COUNT]> {
     let mut bytes = [0; COUNT];
@@ -12,13 +12,13 @@ pub fn random_bytes<const COUNT: usize>() -> Option<[u8; COUNT]> {
     Some(bytes)
 }
 
-/// A word of 192 random bits, for what ends with a process.
+/// Returns a token of 192 random bits, for values that end with the process.
 #[must_use]
 pub fn random_token() -> Option<String> {
     random_bytes::<24>().map(|bytes| BASE64_URL_SAFE_NO_PAD.encode(bytes))
 }
 
-/// A word of 256 random bits, for what is kept or sent elsewhere.
+/// Returns a token of 256 random bits, for values that are stored or sent to others.
 #[must_use]
 pub fn long_random_token() -> Option<String> {
     random_bytes::<32>().map(|bytes| BASE64_URL_SAFE_NO_PAD.encode(bytes))

@@ -1,4 +1,5 @@
-//! `Published`, a value that one task writes and all others read, and `Tasks`, the only place that spawns.
+//! `Published`, a value that one task writes and all others read, and `Tasks`, the only place that
+//! spawns tasks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,7 +8,7 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
-/// The latest value of something, for any number of readers.
+/// The latest version of a value, for any number of readers.
 #[derive(Debug)]
 pub struct Published<T> {
     sender: Arc<watch::Sender<Arc<T>>>,
@@ -20,13 +21,13 @@ impl<T> Clone for Published<T> {
 }
 
 impl<T> Published<T> {
-    /// Publishes a first value.
+    /// Publishes an initial value.
     #[must_use]
     pub fn new(value: T) -> Self {
         Self { sender: Arc::new(watch::Sender::new(Arc::new(value))) }
     }
 
-    /// The latest value.
+    /// Returns the latest value.
     #[must_use]
     pub fn load(&self) -> Arc<T> {
         Arc::clone(&self.sender.borrow())
@@ -37,26 +38,26 @@ impl<T> Published<T> {
         self.sender.send_replace(Arc::new(value));
     }
 
-    /// Tells of every change from here on.
+    /// Returns a receiver of changes from now on.
     #[must_use]
     pub fn changes(&self) -> Changes<T> {
         Changes { receiver: self.sender.subscribe() }
     }
 }
 
-/// Waits for a published value to change.
+/// A receiver of changes of a published value.
 #[derive(Debug)]
 pub struct Changes<T> {
     receiver: watch::Receiver<Arc<T>>,
 }
 
 impl<T> Changes<T> {
-    /// The latest value, seen.
+    /// Returns the latest value and marks it as seen.
     pub fn load(&mut self) -> Arc<T> {
         Arc::clone(&self.receiver.borrow_and_update())
     }
 
-    /// Waits for a value that was not seen yet; never returns once nobody can publish.
+    /// Waits for an unseen value; pends forever once all publishers are dropped.
     pub async fn changed(&mut self) -> Arc<T> {
         match self.receiver.changed().await {
             Ok(()) => self.load(),
@@ -73,7 +74,7 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    /// Runs `task` until it returns; it has to watch [`Tasks::stop_token`].
+    /// Spawns `task`, which must watch [`Tasks::stop_token`].
     pub fn spawn<F>(&self, task: F)
     where
         F: Future<Output = ()> + Send + 'static,
@@ -81,13 +82,13 @@ impl Tasks {
         self.tracker.spawn(task);
     }
 
-    /// The signal to stop.
+    /// Returns the token that is cancelled when the tasks should stop.
     #[must_use]
     pub const fn stop_token(&self) -> &CancellationToken {
         &self.stop
     }
 
-    /// Tells all tasks to stop and waits for them, within `limit`.
+    /// Stops all tasks and waits for them up to `limit`; returns whether all have ended.
     pub async fn stop(&self, limit: Duration) -> bool {
         self.stop.cancel();
         self.tracker.close();

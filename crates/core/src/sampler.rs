@@ -1,89 +1,83 @@
-//! What a server may ask of a model, and who has one.
+//! Sampling: requests of servers to a model, and the trait that runs them.
 
 use std::pin::Pin;
 
 use serde_json::Value;
 
-/// An answer of a model on its way, or why there is none.
+/// A pending answer of a model; the error says why there is none.
 pub type SampleFuture<'a> = Pin<Box<dyn Future<Output = Result<SampleResult, String>> + Send + 'a>>;
 
-/// Has models, and asks them for servers.
+/// Runs sampling requests of servers on models.
 pub trait Sampler: Send + Sync {
-    /// The model that these wishes choose, if there is any.
+    /// Chooses a model for these preferences, if there is one.
     fn choose(&self, wishes: &ModelPreferences) -> Option<ChosenModel>;
 
-    /// Asks the model of the request. Whoever no longer wants the answer drops the future.
+    /// Sends the request to its model. Dropping the future cancels it.
     fn sample<'a>(&'a self, request: &'a SampleRequest) -> SampleFuture<'a>;
 }
 
-/// Which model a server would like.
+/// A server's model preferences.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelPreferences {
     /// The only profile that may answer, if the configuration names one.
     pub only: Option<String>,
-    /// Parts of names, the dearest first.
+    /// Substrings of model names, the most preferred first.
     pub hints: Vec<String>,
-    /// How much a low price counts, from 0 to 1.
+    /// The priority of a low price, from 0 to 1.
     pub cost: Option<f64>,
-    /// How much a quick answer counts, from 0 to 1.
+    /// The priority of a fast answer, from 0 to 1.
     pub speed: Option<f64>,
-    /// How much a good answer counts, from 0 to 1.
+    /// The priority of a capable model, from 0 to 1.
     pub intelligence: Option<f64>,
 }
 
-/// A model that can answer.
+/// The model chosen for a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChosenModel {
-    /// The name of its profile.
     pub profile: String,
-    /// The vendor's name for it; empty if it has none.
+    /// The vendor's name of the model, or empty.
     pub model: String,
-    /// Whether it can be given tools.
     pub tools: ToolUse,
 }
 
-/// Whether a model can be given tools.
+/// Whether a model supports tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolUse {
-    /// It calls them through its API.
+    /// Through its API.
     Native,
     None,
 }
 
-/// One question for a model.
+/// A sampling request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleRequest {
-    /// The server that asks.
+    /// The server that sent it.
     pub server: String,
     /// The profile that answers.
     pub profile: String,
-    /// What the model is told first.
+    /// The system prompt.
     pub system: String,
-    /// What was said, oldest first.
+    /// The messages, the oldest first.
     pub messages: Vec<SampleMessage>,
-    /// The tools that the answer may call; the server runs them itself.
+    /// The tools that the model may call; the server runs them.
     pub tools: Vec<SampleTool>,
-    /// Whether it may, must or must not call one.
     pub tool_choice: SampleToolChoice,
-    /// The most tokens that the answer may have.
+    /// Maximum number of tokens of the answer.
     pub max_tokens: usize,
-    /// How daring the answer may be.
     pub temperature: Option<f64>,
-    /// Texts that end the answer.
     pub stop_sequences: Vec<String>,
 }
 
-/// One message of a question.
+/// One message of a sampling request.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleMessage {
     pub role: SampleRole,
     pub parts: Vec<SamplePart>,
 }
 
-/// Who said a message.
+/// The role of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SampleRole {
-    /// The one who asks.
     User,
     Assistant,
 }
@@ -94,72 +88,68 @@ pub enum SamplePart {
     Text(String),
     Image(SampleMedia),
     Audio(SampleMedia),
-    /// A call that the model asked for.
+    /// A tool call of the model.
     Call {
-        /// Its name among the calls.
         id: String,
         name: String,
         input: Value,
     },
-    /// What came of a call.
+    /// The result of a tool call.
     Result {
         id: String,
-        /// The result in words.
         text: String,
-        /// Pictures of the result.
         images: Vec<SampleMedia>,
-        /// Whether it went wrong.
         failed: bool,
     },
 }
 
-/// A picture or a recording.
+/// An image or audio recording.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SampleMedia {
     pub mime: String,
     pub data: String,
 }
 
-/// A tool that the server runs itself.
+/// A tool that the server runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SampleTool {
     pub name: String,
     pub description: Option<String>,
-    /// The JSON text of the schema of its arguments.
+    /// The schema of the arguments, as JSON text.
     pub input_schema: Option<String>,
 }
 
-/// Whether a tool is called.
+/// Whether the model may, must or must not call a tool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SampleToolChoice {
-    /// As the model likes.
+    /// The model decides.
     #[default]
     Auto,
     Required,
     None,
 }
 
-/// What a model said.
+/// The answer of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleResult {
-    /// The vendor's name for the model that answered.
+    /// The vendor's name of the model that answered.
     pub model: String,
     pub text: String,
-    /// The calls it asks for: name among the calls, tool and arguments.
+    /// The tool calls: id, tool name and arguments.
     pub calls: Vec<(String, String, Value)>,
     pub stop: SampleStop,
-    /// What question and answer cost, in tokens.
+    /// The tokens used by request and answer.
     pub tokens: usize,
 }
 
-/// Why an answer ended.
+/// The reason that an answer ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SampleStop {
     End,
-    /// One of the texts that end it came.
+    /// A stop sequence.
     Sequence,
-    /// It has as many tokens as it may.
+    /// The token limit.
     Length,
-    /// Tools are to be called.
+    /// Tool calls.
     Calls,
 }

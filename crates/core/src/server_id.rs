@@ -1,4 +1,4 @@
-//! `ServerId`: the name of a server, an opaque key that is only ever compared whole.
+//! `ServerId`: the name of a server, an opaque key that is only compared as a whole.
 
 use std::borrow::Borrow;
 use std::fmt;
@@ -6,22 +6,22 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
-/// The longest name, in bytes.
+/// Maximum length of a name.
 const MAX_NAME_BYTES: usize = 200;
 
 /// The name of a server.
 ///
-/// Names such as `github.com/example/files` are in use, so nothing is read into the characters: a
-/// name is never split, trimmed or folded. It is escaped where it is shown.
+/// Names such as `github.com/example/files` are in use, so no character has a meaning: a name is
+/// never split, trimmed or case-folded. It is escaped for display.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ServerId(Arc<str>);
 
-/// Why a text cannot be the name of a server.
+/// The reason that a text is not a valid server name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ServerIdError {
     #[error("a server name cannot be empty")]
     Empty,
-    /// More bytes than a name may have.
+    /// The name exceeds the maximum length.
     #[error("a server name cannot be longer than {MAX_NAME_BYTES} bytes, this one has {0}")]
     TooLong(usize),
     /// A line break, an escape code or another control character.
@@ -30,7 +30,7 @@ pub enum ServerIdError {
 }
 
 impl ServerId {
-    /// Takes `name` as it is, or says why it cannot be one.
+    /// Validates `name` and keeps it unchanged.
     pub fn new(name: &str) -> Result<Self, ServerIdError> {
         if name.is_empty() {
             return Err(ServerIdError::Empty);
@@ -44,7 +44,7 @@ impl ServerId {
         Ok(Self(name.into()))
     }
 
-    /// The name as text.
+    /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }

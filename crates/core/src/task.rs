@@ -1,52 +1,48 @@
-//! A call that a server continues as a task: where it runs, and its status by the server's account.
+//! A call that a server continues as a task: its location and status.
 
 use std::time::Duration;
 
 use switchboard_wire::Era;
 
-/// A task as its server named it.
+/// A task as its server identifies it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskHandle {
-    /// The server's name for it.
+    /// The server's id of the task.
     pub id: String,
-    /// Which form of tasks it is: both eras have their own.
+    /// The era of the task API: the two have nothing in common.
     pub era: Era,
-    /// How often the server wants to be asked.
+    /// The poll interval that the server asks for.
     pub poll: Option<Duration>,
-    /// How long the server keeps it, from its creation.
+    /// How long the server keeps the task after its creation.
     pub ttl: Option<Duration>,
 }
 
-/// What a server says of a task.
+/// The state of a task, as its server reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskState {
-    /// How far it is.
     pub status: TaskStatus,
-    /// What the server says about that.
     pub message: Option<String>,
-    /// How often the server wants to be asked from now on.
+    /// The poll interval that the server asks for from now on.
     pub poll: Option<Duration>,
 }
 
-/// A task, and what its server says of it now.
+/// A task and its current state.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskUpdate {
     pub task: TaskHandle,
-    /// What the server says.
     pub state: TaskState,
 }
 
-/// How far a task is.
+/// The status of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskStatus {
     Working,
-    /// It waits for an answer of ours.
+    /// It waits for answers to its requests.
     InputRequired,
     /// It has a result.
     Completed,
-    /// It has none, and will have none.
+    /// It ended without a result.
     Failed,
-    /// It was given up.
     Cancelled,
 }
 
@@ -54,7 +50,7 @@ impl TaskStatus {
     const ALL: [Self; 5] =
         [Self::Working, Self::InputRequired, Self::Completed, Self::Failed, Self::Cancelled];
 
-    /// The protocol's word, the same in both eras.
+    /// Returns the protocol's word, which is the same in both eras.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -66,7 +62,7 @@ impl TaskStatus {
         }
     }
 
-    /// Whether nothing more will happen.
+    /// Returns whether the status cannot change any more.
     #[must_use]
     pub const fn is_final(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
@@ -79,10 +75,10 @@ impl TaskStatus {
     }
 }
 
-/// Where a task runs.
+/// The location of a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskPlace {
     pub server: String,
-    /// Which of its instances: they share nothing.
+    /// The number of the instance; instances do not share tasks.
     pub instance: usize,
 }

@@ -1,4 +1,4 @@
-//! What happens between a call's beginning and its end, step by step: kept short however much happens.
+//! The steps between the start and the end of a call, bounded however many there are.
 
 use std::time::Duration;
 
@@ -8,16 +8,17 @@ use serde::{Deserialize, Serialize};
 use serde_json::Number;
 use switchboard_text::redact_text;
 
-/// As many steps of one kind are kept beside the first and the last of them.
+/// Maximum number of sampled steps of one kind, in addition to the first and the last.
 const MAX_SAMPLED: usize = 20;
-/// As many steps are kept of those that do not come in floods.
+/// Maximum number of steps that are not sampled.
 const MAX_SINGLE: usize = 200;
-/// As much of a text is kept, in characters.
+/// Maximum number of characters kept of a text.
 const MAX_TEXT_CHARS: usize = 500;
-/// As much of it is held until secrets are taken out of it, in characters.
+/// Maximum number of characters buffered of a text before redaction. Longer than
+/// [`MAX_TEXT_CHARS`], so that truncation does not split a secret before it is redacted.
 const MAX_BUFFERED_CHARS: usize = 4_000;
 
-/// The steps of one call, beside those that its row has anyway.
+/// The steps of one call, in addition to those in its row.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timeline {
     /// Decisions, hooks and questions.
@@ -36,7 +37,7 @@ pub struct Timeline {
 pub struct TimelineStep {
     #[serde(serialize_with = "to_microseconds", deserialize_with = "from_microseconds")]
     pub at: Timestamp,
-    /// How long it took, in microseconds, where that is known.
+    /// The duration in microseconds, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     took: Option<u64>,
     #[serde(flatten)]
@@ -125,20 +126,20 @@ pub struct ShownStep {
 }
 
 impl TimelineStep {
-    /// A step that has just ended.
+    /// Creates a step that has just ended.
     #[must_use]
     pub fn ended_now(took: Duration, what: Happened) -> Self {
         let now = Timestamp::now();
         Self { at: now.checked_sub(took).unwrap_or(now), took: Some(microseconds(took)), what }
     }
 
-    /// A step of this moment.
+    /// Creates a step at the current time.
     #[must_use]
     pub fn now(what: Happened) -> Self {
         Self { at: Timestamp::now(), took: None, what }
     }
 
-    /// How long it took, where that is known.
+    /// Returns the duration, if known.
     #[must_use]
     pub fn took(&self) -> Option<Duration> {
         self.took.map(Duration::from_micros)
@@ -146,7 +147,7 @@ impl TimelineStep {
 }
 
 impl Timeline {
-    /// All steps that are kept, in the order of their times.
+    /// Returns all kept steps, in the order of their times.
     #[must_use]
     pub fn steps(&self) -> Vec<&TimelineStep> {
         let thinned =
@@ -156,7 +157,7 @@ impl Timeline {
         steps
     }
 
-    /// The same for faces, with times since the call was opened.
+    /// Returns the view models of the steps, with times relative to the opening of the call.
     #[must_use]
     pub fn step_views(&self, opened: Timestamp) -> Vec<ShownStep> {
         let shown = |step: &TimelineStep| ShownStep {
@@ -168,30 +169,30 @@ impl Timeline {
         self.steps().into_iter().map(shown).collect()
     }
 
-    /// How many reports of progress there were, kept or not.
+    /// Returns the number of progress reports, kept or not.
     #[must_use]
     pub const fn progress_reports(&self) -> u64 {
         self.progress.count
     }
 
-    /// How many messages for its log the server sent, kept or not.
+    /// Returns the number of log messages of the server, kept or not.
     #[must_use]
     pub const fn messages(&self) -> u64 {
         self.said.count
     }
 
-    /// The text that is written down.
+    /// Serializes the timeline for the record.
     pub fn to_text(&self) -> String {
-        // There is nothing in it that JSON does not have.
+        // Serialization cannot fail: every member is valid JSON.
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// What was written down; nothing if it is not what we wrote.
+    /// Parses a serialized timeline; `None` if it is not valid.
     pub fn from_text(text: &str) -> Option<Self> {
         serde_json::from_str(text).ok()
     }
 
-    /// Adds a decision, a hook or a question; gives its place.
+    /// Adds a decision, a hook or a question; returns its index, or `None` if the timeline is full.
     pub fn add(&mut self, step: TimelineStep) -> Option<usize> {
         if self.single.len() >= MAX_SINGLE {
             return None;
@@ -200,7 +201,7 @@ impl Timeline {
         Some(self.single.len() - 1)
     }
 
-    /// Adds a decision, unless it is the one before.
+    /// Adds a decision, unless the previous one was the same.
     pub fn add_decision(&mut self, verdict: &str, by: &str) {
         let decided = Happened::Decided { verdict: verdict.to_owned(), by: by.to_owned() };
         let is_decision = |step: &&TimelineStep| matches!(step.what, Happened::Decided { .. });
@@ -210,7 +211,7 @@ impl Timeline {
         }
     }
 
-    /// Adds what a question was answered.
+    /// Sets the answer of a question, and its duration.
     pub fn set_answer(&mut self, place: usize, word: String) {
         let Some(step) = self.single.get_mut(place) else { return };
         if let Happened::Asked { answer, .. } = &mut step.what {
@@ -220,7 +221,7 @@ impl Timeline {
         }
     }
 
-    /// Adds a report of progress.
+    /// Adds a progress report.
     pub fn add_progress(
         &mut self,
         progress: Number,
@@ -231,21 +232,21 @@ impl Timeline {
         self.progress.add(|number| Happened::Progress { number, progress, total, message });
     }
 
-    /// Adds a message for the server's log.
+    /// Adds a log message of the server.
     pub fn add_log_message(&mut self, level: &str, text: &str) {
         let level = truncate_buffered(level.to_owned());
         let text = truncate_buffered(text.to_owned());
         self.said.add(|number| Happened::Said { number, level, text });
     }
 
-    /// Adds what the server says of the task that the call has become.
+    /// Adds a state of the task that the call has become.
     pub fn add_task(&mut self, status: &str, message: Option<&str>) {
         let status = status.to_owned();
         let message = message.map(str::to_owned).map(truncate_buffered);
         self.task.add(|number| Happened::Task { number, status, message });
     }
 
-    /// The same without secrets, and with short texts.
+    /// Redacts secrets and truncates texts.
     pub(crate) fn into_redacted(mut self) -> Self {
         let thinned = [&mut self.progress, &mut self.said, &mut self.task];
         let thinned = thinned.into_iter().flat_map(SampledSteps::steps_mut);
@@ -279,16 +280,16 @@ impl Happened {
     }
 }
 
-/// Steps of one kind that may come in floods: the first, the last, and some in between at equal
-/// distances.
+/// Steps of one kind that may be numerous: keeps the first, the last, and a sample in between at
+/// equal distances.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct SampledSteps {
-    /// How many there were.
+    /// The number of steps, kept or not.
     count: u64,
-    /// One of so many is kept.
+    /// The sampling interval: one of this many steps is kept.
     every: u64,
     kept: Vec<TimelineStep>,
-    /// The last one, unless it is among the others.
+    /// The last step, unless it is in `kept`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     last: Option<TimelineStep>,
 }
@@ -311,7 +312,8 @@ impl SampledSteps {
         self.kept.push(step);
         if self.kept.len() > MAX_SAMPLED + 1 {
             self.every *= 2;
-            // Of an even number of steps, this one is the last that goes.
+            // The number of kept steps is even here, so the last one would be dropped: keep it as
+            // `last`.
             self.last = self.kept.pop();
             let mut is_odd = true;
             self.kept.retain(|_| {

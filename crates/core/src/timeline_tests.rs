@@ -50,7 +50,7 @@ fn what_is_written_down_is_read_back_and_goes_on() {
     }));
     let text = timeline.to_text();
     let mut read = Timeline::from_text(&text).unwrap();
-    // Times are kept in microseconds.
+    // Times are stored in microseconds.
     assert_eq!(read.to_text(), text);
     assert_eq!(numbers(&read), numbers(&timeline));
     read.add_progress(101.into(), None, None);

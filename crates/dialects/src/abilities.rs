@@ -3,85 +3,85 @@
 use crate::entry::EntryHttpKind;
 use crate::text::Syntax;
 
-/// What a product's file can say about a server.
+/// The settings of a server that a product's file can express.
 #[derive(Debug, Clone, Copy)]
 pub struct ProductAbilities {
-    /// What may be spoken at an address; nothing if there are no addresses.
+    /// The supported HTTP transports; empty if the product only starts programs.
     pub kinds: &'static [EntryHttpKind],
-    /// The folder that a program starts in.
+    /// Whether a program's working directory can be set.
     pub cwd: bool,
-    /// A file with variables.
+    /// Whether a file with environment variables can be given.
     pub env_file: bool,
-    /// How long a call may take.
+    /// The timeout of a call.
     pub timeout: Option<TimeLimit>,
-    /// How long a start may take.
+    /// The timeout of a start.
     pub startup_timeout: Option<TimeLimit>,
-    /// A server that is kept but not used.
+    /// Whether a server can be disabled.
     pub disabled: bool,
-    /// Single tools that need no question.
+    /// Whether single tools can be auto-approved.
     pub approved: bool,
-    /// No tool needs a question.
+    /// Whether all tools can be auto-approved at once.
     pub approve_all: bool,
-    /// The only tools there are.
+    /// Whether there is an allow-list of tools.
     pub allowed: bool,
-    /// Tools that are not there.
+    /// Whether there is a deny-list of tools.
     pub denied: bool,
     pub oauth: OauthParts,
-    /// What the environment can be made of besides variables in texts.
+    /// How environment values can be passed by name, besides variables in texts.
     pub env_carries: CarriedNames,
-    /// The same for headers.
+    /// How header values can be passed by name, besides variables in texts.
     pub headers_carry: CarriedNames,
-    /// Which names servers can have.
+    /// Converts a name to a valid server name of the product.
     pub(crate) names: fn(&str) -> String,
-    /// How variables are written in commands, arguments and folders.
+    /// The syntax of variables in commands, arguments and folders.
     pub(crate) program: Syntax,
-    /// The same in values of the environment.
+    /// The syntax of variables in environment values.
     pub(crate) env: Syntax,
-    /// The same in addresses.
+    /// The syntax of variables in URLs.
     pub(crate) address: Syntax,
-    /// The same in headers.
+    /// The syntax of variables in headers.
     pub(crate) headers: Syntax,
 }
 
-/// A time and how it is written.
+/// The unit and range of a duration.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeLimit {
     pub unit: TimeUnit,
-    /// The shortest, in milliseconds.
+    /// Minimum, in milliseconds.
     pub least_ms: u64,
-    /// The longest, in milliseconds.
+    /// Maximum, in milliseconds.
     pub most_ms: u64,
 }
 
 /// A unit of time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeUnit {
-    /// Seconds, also parts of them.
+    /// Seconds, including fractions.
     Seconds,
     WholeSeconds,
     Milliseconds,
 }
 
-/// What a file can say about a login.
+/// The OAuth settings that a file can express.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct OauthParts {
     pub client: bool,
     pub secret: bool,
     pub scopes: bool,
-    /// The port for the browser's answer.
+    /// The port of the redirect URI.
     pub port: bool,
-    /// Scopes and port only together with a client.
+    /// Scopes and port require a client.
     pub only_with_client: bool,
 }
 
-/// What a list of names beside the values can carry.
+/// The values that a separate list of names can pass to a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CarriedNames {
     /// There is no such list.
     Nothing,
-    /// A variable under its own name.
+    /// An environment variable under its own name.
     SameVariable,
-    /// Something kept, under its own name.
+    /// A stored secret under its own name.
     SameSecret,
     /// Any variable as the whole value, and one after `Bearer `.
     WholeVariable,
@@ -102,7 +102,7 @@ impl TimeLimit {
     pub(crate) const LONG_SECONDS: Self =
         Self { unit: TimeUnit::Seconds, least_ms: 1, most_ms: u32::MAX as u64 };
 
-    /// The nearest time that can be said.
+    /// Returns the nearest duration that can be expressed.
     pub(crate) fn nearest(self, milliseconds: u64) -> u64 {
         let inside = milliseconds.clamp(self.least_ms, self.most_ms);
         match self.unit {
@@ -113,7 +113,7 @@ impl TimeLimit {
 }
 
 impl ProductAbilities {
-    /// A product that can say next to nothing.
+    /// A product that supports only the basic settings.
     pub(crate) const MINIMAL: Self = Self {
         kinds: &[],
         cwd: false,
@@ -135,20 +135,20 @@ impl ProductAbilities {
         headers: Syntax::PLAIN,
     };
 
-    /// The same with one way to write variables everywhere.
+    /// Returns minimal abilities with one syntax of variables for all values.
     pub(crate) const fn with_variables(syntax: Syntax) -> Self {
         Self { program: syntax, env: syntax, address: syntax, headers: syntax, ..Self::MINIMAL }
     }
 }
 
-/// A name of letters, digits, `_` and `-`.
+/// Replaces characters other than ASCII letters, digits, `_` and `-`.
 pub(crate) fn plain_name(name: &str) -> String {
     let plain = |one: char| if one.is_ascii_alphanumeric() || one == '-' { one } else { '_' };
     let name: String = name.chars().map(plain).collect();
     if name.is_empty() { "_".to_owned() } else { name }
 }
 
-/// A name of small letters, digits and `-` that begins with a letter.
+/// Converts a name to lowercase letters, digits and `-`, starting with a letter.
 pub(crate) fn kebab_name(name: &str) -> String {
     let plain =
         |one: char| if one.is_ascii_alphanumeric() { one.to_ascii_lowercase() } else { '-' };

@@ -1,4 +1,4 @@
-//! `ProductDialect`: reads and writes the file of one product.
+//! `ProductDialect`: reads and writes the server file of one product.
 
 use std::collections::BTreeSet;
 
@@ -13,7 +13,7 @@ use crate::note::{DialectError, Note, NoteWeight};
 use crate::reduce::reduce;
 use crate::{files, products};
 
-/// A product whose file can be read and written.
+/// A product whose server file can be read and written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ProductDialect {
     ClaudeDesktop,
@@ -31,28 +31,28 @@ pub enum ProductDialect {
     Mcpilot,
 }
 
-/// What was found in a file.
+/// The servers found in a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParsedServers {
-    /// The servers, in the order of the file.
+    /// The servers, in file order.
     pub entries: Vec<ServerEntry>,
-    /// What could not be taken over.
+    /// Settings that could not be converted.
     pub notes: Vec<Note>,
 }
 
-/// A file with servers written into it.
+/// The result of writing servers into a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenFile {
-    /// The text of the file.
+    /// The new text of the file.
     pub text: String,
-    /// Under which names the servers are in it, in the order given; none for one that is left out.
+    /// The names of the servers in the file, in the given order; `None` for one that is left out.
     pub names: Vec<Option<String>>,
-    /// What cannot be expressed.
+    /// Settings that cannot be expressed.
     pub notes: Vec<Note>,
 }
 
 impl ProductDialect {
-    /// All of them.
+    /// All dialects.
     pub const ALL: [Self; 13] = [
         Self::ClaudeDesktop,
         Self::ClaudeCode,
@@ -69,32 +69,33 @@ impl ProductDialect {
         Self::Mcpilot,
     ];
 
-    /// The dialect of this id.
+    /// Returns the dialect with this id.
     pub fn from_id(id: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|dialect| dialect.id() == id)
     }
 
-    /// A word for it, as it is typed.
+    /// Returns the id, as typed on the command line.
     pub fn id(self) -> &'static str {
         self.grammar().id
     }
 
-    /// What the product is called.
+    /// Returns the name of the product.
     pub fn title(self) -> &'static str {
         self.grammar().title
     }
 
-    /// What its file can say about a server.
+    /// Returns the settings that the product's file can express.
     pub fn abilities(self) -> &'static ProductAbilities {
         &self.grammar().abilities
     }
 
-    /// The files in which servers may be; of one scope, the one for changes first.
+    /// Returns the files that may contain servers. Within a scope, the file to write to comes
+    /// first.
     pub fn locations(self, surroundings: &UserFolders) -> Vec<Location> {
         (self.grammar().locations)(surroundings)
     }
 
-    /// The servers of a file. An entry that cannot be read becomes a note.
+    /// Reads the servers of a file. An entry that cannot be read becomes a note.
     pub fn read(self, text: &str, section: &FileSection) -> Result<ParsedServers, DialectError> {
         let grammar = self.grammar();
         let path = path(grammar, section);
@@ -119,7 +120,7 @@ impl ProductDialect {
         Ok(ParsedServers { entries, notes })
     }
 
-    /// One entry by itself, as links have it.
+    /// Reads a single entry, as links contain it.
     pub(crate) fn read_alone(
         self,
         name: &str,
@@ -131,8 +132,8 @@ impl ProductDialect {
         Ok((entry, notes))
     }
 
-    /// The text of a file with these servers in it. Servers of the same names are replaced, those of
-    /// other names and everything else stay as they are.
+    /// Returns the text of a file with these servers in it. Servers with the same name are
+    /// replaced; everything else is unchanged.
     pub fn write(
         self,
         text: &str,
@@ -184,7 +185,7 @@ impl ProductDialect {
         Ok(WrittenFile { text, names, notes })
     }
 
-    /// The members of an entry that was reduced before.
+    /// Returns the members of an entry that was reduced before.
     fn members(self, entry: &ServerEntry) -> Vec<(String, Value)> {
         let grammar = self.grammar();
         let mut members = (grammar.write)(grammar, entry);
@@ -194,7 +195,7 @@ impl ProductDialect {
         members
     }
 
-    /// An entry by itself, as links have it.
+    /// Returns the members of a single entry, as links contain it.
     pub(crate) fn write_alone(
         self,
         entry: &ServerEntry,
@@ -204,20 +205,20 @@ impl ProductDialect {
         (reduced.map(|entry| self.members(&entry)), notes)
     }
 
-    /// What the rest of a file would have to say about an entry.
+    /// Returns the items that an entry needs in lists elsewhere in the file.
     pub(crate) fn outside_lists(self, entry: &ServerEntry) -> Vec<Value> {
         let beside = (self.grammar().write_outside)(&Value::Null, std::slice::from_ref(entry));
         beside.into_iter().flat_map(|beside| beside.add).collect()
     }
 
-    /// The part of an entry that the product can express, and notes about the rest.
+    /// Returns the part of an entry that the product can express, and notes about the rest.
     pub fn expressible(self, entry: &ServerEntry) -> (Option<ServerEntry>, Vec<Note>) {
         let mut notes = Vec::new();
         let reduced = reduce(self.grammar(), entry, &mut notes);
         (reduced, notes)
     }
 
-    /// Everything that was not to be changed says the same as before.
+    /// Checks that everything outside the changes has the same values as before.
     fn check(
         self,
         before: &files::ParsedFile,
@@ -238,7 +239,7 @@ impl ProductDialect {
                         .retain(|item| !beside.add.contains(item) && !beside.remove.contains(item));
                 }
             }
-            // A file that holds nothing says the same as an empty object.
+            // A file without content is equivalent to an empty object.
             let root = files::without_empty(root);
             if root.is_null() { Value::Object(Map::new()) } else { root }
         };
@@ -278,7 +279,7 @@ fn read_entry(
 ) -> Result<(ServerEntry, Vec<Note>), String> {
     let mut fields = EntryFields::new(key, value, &grammar.abilities)?;
     let mut entry = (grammar.read)(grammar, &mut fields)?;
-    // Whoever wrote this meant it, also where the product takes it from elsewhere.
+    // Honour an explicit `disabled`, even if the product configures that elsewhere.
     if fields.has("disabled") && !grammar.abilities.disabled {
         entry.disabled |= fields.flag("disabled").unwrap_or_default();
     }

@@ -6,27 +6,24 @@ use serde_json::{Map, Value};
 
 use crate::text::{VariablePiece, VariableText};
 
-/// One server as no product in particular describes it.
+/// One server, independent of any product.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerEntry {
     pub name: String,
-    /// How it is reached.
     pub reach: EntryTransport,
-    /// How long a call may take.
+    /// The timeout of a call.
     pub timeout_ms: Option<u64>,
-    /// How long it may take to start.
+    /// The timeout of a start.
     pub startup_timeout_ms: Option<u64>,
-    /// It is kept, but not used.
+    /// Whether the server is configured, but not started.
     pub disabled: bool,
-    /// Which tools there are, and which need no question.
     pub tools: ToolRules,
-    /// As whom to log in, and for what.
     pub oauth: OauthFields,
-    /// What single products say besides, by their id; goes back to them and to nobody else.
+    /// Product-specific members, by product id. They are written back only to that product.
     pub extra: ProductExtras,
 }
 
-/// What products say besides, by their id.
+/// Product-specific members of an entry, by product id.
 pub type ProductExtras = BTreeMap<String, Map<String, Value>>;
 
 /// How a server is reached.
@@ -37,54 +34,52 @@ pub enum EntryTransport {
         command: VariableText,
         args: Vec<VariableText>,
         env: BTreeMap<String, VariableText>,
-        /// A file with more of them.
+        /// A file with further variables.
         env_file: Option<VariableText>,
-        /// The folder it starts in.
+        /// The working directory.
         cwd: Option<VariableText>,
     },
     Http {
-        /// What is spoken there.
         kind: EntryHttpKind,
         url: VariableText,
-        /// What is sent with each request.
         headers: BTreeMap<String, VariableText>,
     },
 }
 
-/// What is spoken at an address.
+/// The transport at a URL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryHttpKind {
-    /// Found out: streamable HTTP first, then HTTP+SSE.
+    /// Detected: streamable HTTP first, then HTTP+SSE.
     Auto,
     Streamable,
     Sse,
 }
 
-/// Which tools there are, and which need no question.
+/// Availability and approval of a server's tools.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ToolRules {
-    /// Those that need no question.
+    /// Tools that run without approval.
     pub approved: BTreeSet<String>,
-    /// None needs a question.
+    /// Whether every tool runs without approval.
     pub approve_all: bool,
-    /// The only ones there are; all if it is empty.
+    /// The allow-list of tools; empty means all.
     pub allowed: BTreeSet<String>,
-    /// Those that are not there.
+    /// The deny-list of tools.
     pub denied: BTreeSet<String>,
 }
 
-/// As whom to log in, and for what.
+/// How to log in to a server.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OauthFields {
-    /// A client that was registered by hand.
+    /// A client that was registered manually.
     pub client: Option<OauthClientEntry>,
-    /// What to ask for.
+    /// The scopes to request.
     pub scopes: Vec<String>,
-    /// The port for the browser's answer.
+    /// The port of the redirect URI.
     pub callback_port: Option<u16>,
 }
 
-/// A client that was registered by hand.
+/// An OAuth client that was registered manually.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct OauthClientEntry {
     pub id: VariableText,
@@ -92,7 +87,7 @@ pub struct OauthClientEntry {
 }
 
 impl ServerEntry {
-    /// A server of this name, and nothing else said about it.
+    /// Creates a server with default settings.
     pub fn new(name: impl Into<String>, reach: EntryTransport) -> Self {
         Self {
             name: name.into(),
@@ -106,20 +101,20 @@ impl ServerEntry {
         }
     }
 
-    /// A program with these arguments.
+    /// Creates a server that is a program with these arguments.
     pub fn program(name: impl Into<String>, command: &str, args: &[&str]) -> Self {
         let args = args.iter().map(|arg| VariableText::literal(*arg)).collect();
         Self::new(name, EntryTransport::stdio(VariableText::literal(command), args))
     }
 
-    /// An address.
+    /// Creates a server at a URL.
     pub fn address(name: impl Into<String>, url: &str, kind: EntryHttpKind) -> Self {
         let url = VariableText::literal(url);
         Self::new(name, EntryTransport::Http { kind, url, headers: BTreeMap::new() })
     }
 
-    /// Whether another entry reaches the same thing: the same program with the same arguments, or
-    /// the same address, under whatever name.
+    /// Returns whether both entries reach the same server: the same program with the same
+    /// arguments, or the same URL, regardless of their names.
     pub fn reaches_same(&self, other: &Self) -> bool {
         if let (Some(one), Some(other)) = (self.final_address(), other.final_address()) {
             return one.trim_end_matches('/') == other.trim_end_matches('/');
@@ -133,7 +128,7 @@ impl ServerEntry {
         }
     }
 
-    /// The address that is reached in the end, also through `npx mcp-remote`, in our own words.
+    /// Returns the URL that is reached directly or through `npx mcp-remote`, in our own syntax.
     fn final_address(&self) -> Option<String> {
         match &self.reach {
             EntryTransport::Http { url, .. } => Some(url.to_own_syntax()),
@@ -141,7 +136,7 @@ impl ServerEntry {
         }
     }
 
-    /// The address for which a program only stands in: `npx mcp-remote ADDRESS` and nothing else.
+    /// Returns the URL of an entry that only bridges to it with `npx mcp-remote URL`.
     pub fn bridged_address(&self) -> Option<&VariableText> {
         let EntryTransport::Stdio { command, args, env, .. } = &self.reach else { return None };
         let is_bridge = |word: &VariableText| {
@@ -159,7 +154,7 @@ impl ServerEntry {
         }
     }
 
-    /// The values of the environment and the headers, with the keys that lead to them.
+    /// Returns the environment values or headers, with the keys that lead to them.
     pub fn named_values(&self) -> Vec<(String, &VariableText)> {
         let (start, values) = match &self.reach {
             EntryTransport::Stdio { env, .. } => ("env", env),
@@ -168,7 +163,7 @@ impl ServerEntry {
         values.iter().map(|(name, text)| (format!("{start}.{name}"), text)).collect()
     }
 
-    /// The names of what has to be given once and kept, in any of its texts.
+    /// Returns the names of the stored secrets in all texts of the entry.
     pub fn secrets(&self) -> BTreeSet<String> {
         let mut entry = self.clone();
         let texts = entry.texts_mut();
@@ -182,7 +177,7 @@ impl ServerEntry {
         pieces.filter_map(secret).collect()
     }
 
-    /// All texts in which variables may be.
+    /// Returns all texts that may contain variables.
     pub(crate) fn texts_mut(&mut self) -> Vec<&mut VariableText> {
         let mut texts: Vec<&mut VariableText> = Vec::new();
         match &mut self.reach {
@@ -202,14 +197,14 @@ impl ServerEntry {
         texts
     }
 
-    /// What a product said besides.
+    /// Returns the members specific to a product.
     pub(crate) fn product_extra(&self, id: &str) -> Option<&Map<String, Value>> {
         self.extra.get(id).filter(|extra| !extra.is_empty())
     }
 }
 
 impl EntryTransport {
-    /// A program with these arguments.
+    /// Creates a transport that starts a program with these arguments.
     pub(crate) const fn stdio(command: VariableText, args: Vec<VariableText>) -> Self {
         Self::Stdio { command, args, env: BTreeMap::new(), env_file: None, cwd: None }
     }

@@ -1,4 +1,4 @@
-//! `EntryFields`: takes the known members out of one entry of a product, and keeps the rest.
+//! `EntryFields`: extracts the known members of one product entry, and keeps the rest.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use crate::entry::{EntryHttpKind, EntryTransport, OauthClientEntry, OauthFields,
 use crate::note::{Note, NoteWeight};
 use crate::text::{Syntax, VariableText};
 
-/// One entry of a product, as JSON whatever the file is made of.
+/// One entry of a product, as JSON regardless of the file format.
 pub(crate) struct EntryFields<'a> {
     pub(crate) name: &'a str,
     pub(crate) able: &'static ProductAbilities,
@@ -31,13 +31,13 @@ impl<'a> EntryFields<'a> {
         Ok(Self { name, able, map, used: BTreeSet::new(), kept: Map::new(), notes: Vec::new() })
     }
 
-    /// The value of a key that is there and not null.
+    /// Returns the value of a key unless it is absent or null, and marks the key as read.
     pub(crate) fn value(&mut self, key: &str) -> Option<&'a Value> {
         self.used.insert(key.to_owned());
         self.map.get(key).filter(|value| !value.is_null())
     }
 
-    /// Whether there is such a key, without taking it.
+    /// Returns whether there is such a key, without marking it as read.
     pub(crate) fn has(&self, key: &str) -> bool {
         self.map.get(key).is_some_and(|value| !value.is_null())
     }
@@ -117,7 +117,7 @@ impl<'a> EntryFields<'a> {
         }
     }
 
-    /// Names of tools. What is no name is noted and left out.
+    /// Returns a list of tool names. Any other value is noted and ignored.
     pub(crate) fn names<L: FromIterator<String>>(&mut self, key: &str) -> L {
         let names = match self.value(key) {
             None => return L::from_iter([]),
@@ -142,7 +142,8 @@ impl<'a> EntryFields<'a> {
         flag
     }
 
-    /// A time in milliseconds, moved into the range that counts. A wrong one loses nothing else.
+    /// Returns a duration in milliseconds, clamped to its range. An invalid one is noted and
+    /// ignored.
     pub(crate) fn time(&mut self, key: &str, limit: Option<TimeLimit>) -> Option<u64> {
         let value = self.value(key)?;
         let limit = limit?;
@@ -154,7 +155,7 @@ impl<'a> EntryFields<'a> {
             TimeUnit::Seconds | TimeUnit::WholeSeconds => number * 1_000.0,
             TimeUnit::Milliseconds => number,
         };
-        // Beyond the range of the type it is cut off, and then moved into the range that counts.
+        // The conversion saturates, and the result is clamped to the range.
         let milliseconds = milliseconds.round() as u64;
         let inside = milliseconds.clamp(limit.least_ms, limit.most_ms);
         if inside != milliseconds {
@@ -163,7 +164,7 @@ impl<'a> EntryFields<'a> {
         Some(inside)
     }
 
-    /// A login: the object at `key`, with these names in it, scopes as a list or in one text.
+    /// Reads OAuth settings from the object at `key`, with scopes as a list or as one text.
     pub(crate) fn oauth(&mut self, key: &str, names: &OauthNames) -> Result<OauthFields, String> {
         let syntax = crate::reduce::without_secrets(self.able.headers);
         let Some(map) = self.object(key)? else { return Ok(OauthFields::default()) };
@@ -201,7 +202,7 @@ impl<'a> EntryFields<'a> {
         Ok(oauth)
     }
 
-    /// `command`, `args`, `env` and what else belongs to a program, under their usual names.
+    /// Reads `command`, `args`, `env` and the other members of a program.
     pub(crate) fn program(&mut self, env_key: &str) -> Result<EntryTransport, String> {
         let able = self.able;
         let command = self.text("command", able.program)?.unwrap_or_default();
@@ -215,7 +216,7 @@ impl<'a> EntryFields<'a> {
         Ok(EntryTransport::Stdio { command, args, env, env_file, cwd })
     }
 
-    /// The address at `key`, and `headers`.
+    /// Reads the URL at `key`, and `headers`.
     pub(crate) fn address(
         &mut self,
         key: &str,
@@ -229,12 +230,12 @@ impl<'a> EntryFields<'a> {
         Ok(EntryTransport::Http { kind, url, headers })
     }
 
-    /// Keeps something for the way back.
+    /// Keeps a value to write back to the same product.
     pub(crate) fn keep(&mut self, key: &str, value: Value) {
         self.kept.insert(key.to_owned(), value);
     }
 
-    /// What nobody asked for goes along with the entry; the notes come out.
+    /// Stores all unread members with the entry, and returns the notes.
     pub(crate) fn finish(self, id: &str, entry: &mut ServerEntry) -> Vec<Note> {
         let mut kept = self.kept;
         for (key, value) in self.map.iter().filter(|(key, _)| !self.used.contains(*key)) {
@@ -247,7 +248,7 @@ impl<'a> EntryFields<'a> {
     }
 }
 
-/// What the parts of a login are called; an empty name is none.
+/// The keys of OAuth settings; an empty key is not supported.
 pub(crate) struct OauthNames {
     pub(crate) client: &'static str,
     pub(crate) secret: &'static str,

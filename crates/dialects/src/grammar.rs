@@ -1,4 +1,4 @@
-//! `Grammar`: how a product writes down its servers, as data with functions for the unusual parts.
+//! `Grammar`: how a product stores its servers, as data with functions for the unusual parts.
 
 use serde_json::{Map, Value, json};
 
@@ -12,60 +12,60 @@ use crate::render;
 /// The members of an entry, in the order in which they are written.
 pub(crate) type Members = Vec<(String, Value)>;
 
-/// How a product writes down its servers.
+/// How a product stores its servers.
 pub(crate) struct Grammar {
     pub(crate) id: &'static str,
     pub(crate) title: &'static str,
     pub(crate) format: FileFormat,
-    /// The keys to the object that holds the servers.
+    /// The path of the object that contains the servers.
     pub(crate) path: &'static [&'static str],
     pub(crate) abilities: ProductAbilities,
-    /// The keys of an entry that are written here besides `settings`, so that they are removed where
-    /// they no longer apply.
+    /// The keys that are written besides `settings`, so that they are removed if they no longer
+    /// apply.
     pub(crate) keys: &'static [&'static str],
-    /// The `type` of a program; empty if it is not written.
+    /// The `type` of a program; empty if none is written.
     pub(crate) stdio: &'static str,
-    /// The `type`s of addresses; the first one of a kind is written.
+    /// The `type`s of HTTP transports; the first one of a kind is written.
     pub(crate) kinds: &'static [(&'static str, EntryHttpKind)],
-    /// The kind of an address without a `type`.
+    /// The transport of a URL without a `type`.
     pub(crate) untyped: EntryHttpKind,
-    /// The settings besides the transport, by their keys, in the order in which they are written.
+    /// The settings besides the transport, by key, in the order in which they are written.
     pub(crate) settings: &'static [(&'static str, Setting)],
-    /// Reads one entry; otherwise says why it is left out.
+    /// Reads one entry; the error is the reason why it is left out.
     pub(crate) read: fn(&'static Self, &mut EntryFields<'_>) -> Result<ServerEntry, String>,
-    /// Returns the members of an entry that can be expressed.
+    /// Returns the members of an entry that was reduced to this product.
     pub(crate) write: fn(&'static Self, &ServerEntry) -> Members,
-    /// The files in which servers may be, those for a change first.
+    /// Returns the files that may contain servers, the file to write to first.
     pub(crate) locations: fn(&UserFolders) -> Vec<Location>,
-    /// The key of an entry, where it is not its name.
+    /// Returns the key of an entry, which may differ from its name.
     pub(crate) key: fn(&str) -> String,
-    /// Extra keys of an entry that are elsewhere in the file.
+    /// Extra keys of an entry that are stored elsewhere in the file.
     pub(crate) outside_keys: &'static [&'static str],
-    /// Reads what the rest of the file says about an entry.
+    /// Reads the settings of an entry from the rest of the file.
     pub(crate) read_outside: fn(&Value, &mut ServerEntry),
     /// Returns the changes that entries need in the rest of the file.
     pub(crate) write_outside: fn(&Value, &[ServerEntry]) -> Vec<OutsideChange>,
 }
 
-/// A setting of an entry that most products have, under a key of their own.
+/// A common setting of an entry, under a key specific to the product.
 pub(crate) enum Setting {
     Timeout,
     StartupTimeout,
-    /// `true` for a server that is not used.
+    /// `true` for a disabled server.
     Disabled,
-    /// `false` for a server that is not used.
+    /// `false` for a disabled server.
     Enabled,
     Approved,
     ApproveAll,
     Allowed,
-    /// The same, where an empty list allows no tool.
+    /// Like `Allowed`, but an empty list allows no tool.
     AllowedOrNone,
     Denied,
     Oauth(OauthNames),
 }
 
 impl Grammar {
-    /// Entries of the usual members in a JSON file.
+    /// A JSON file whose entries have the usual members.
     pub(crate) const USUAL: Self = Self {
         id: "",
         title: "",
@@ -86,7 +86,7 @@ impl Grammar {
         write_outside: |_, _| Vec::new(),
     };
 
-    /// Reads an entry of the usual members.
+    /// Reads an entry with the usual members.
     pub(crate) fn read_usual(
         &'static self,
         fields: &mut EntryFields<'_>,
@@ -95,7 +95,7 @@ impl Grammar {
         self.read_settings(fields, reach)
     }
 
-    /// Reads the usual members of a transport: `command` and its company, or `url` and `headers`.
+    /// Reads the usual members of a transport: `command` with its options, or `url` and `headers`.
     pub(crate) fn read_reach(
         &self,
         fields: &mut EntryFields<'_>,
@@ -172,7 +172,7 @@ impl Grammar {
         members
     }
 
-    /// Returns the usual members of a transport, with the type in the product's own words.
+    /// Returns the usual members of a transport, with the product's name for the type.
     pub(crate) fn write_reach(&self, reach: &EntryTransport) -> Members {
         let able = &self.abilities;
         let mut members = Members::new();
@@ -221,7 +221,7 @@ impl Grammar {
     }
 }
 
-/// What a file is made of.
+/// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileFormat {
     Json,
@@ -229,7 +229,7 @@ pub(crate) enum FileFormat {
     Yaml,
 }
 
-/// A change to a list elsewhere in a file.
+/// A change of a list elsewhere in a file.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct OutsideChange {
     pub(crate) path: &'static [&'static str],
@@ -237,7 +237,7 @@ pub(crate) struct OutsideChange {
     pub(crate) remove: Vec<Value>,
 }
 
-/// Adds a member if there is something to say.
+/// Adds a member unless its value is null or empty.
 pub(crate) fn push(members: &mut Members, key: &str, value: impl Into<Value>) {
     let value = value.into();
     let is_empty = match &value {
@@ -251,7 +251,7 @@ pub(crate) fn push(members: &mut Members, key: &str, value: impl Into<Value>) {
     }
 }
 
-/// Adds what is not there yet, also inside of objects.
+/// Adds the members that are absent, also inside nested objects.
 pub(crate) fn add_extra(members: &mut Members, extra: &Map<String, Value>) {
     for (key, value) in extra {
         match members.iter_mut().find(|(name, _)| name == key) {

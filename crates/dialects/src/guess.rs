@@ -1,4 +1,4 @@
-//! Whose file it is, by its name and by what is in it.
+//! Detects which product a file belongs to, by its name and content.
 
 use std::path::Path;
 
@@ -8,7 +8,7 @@ use crate::dialect::ProductDialect;
 use crate::files;
 use crate::grammar::FileFormat;
 
-/// Ends of paths that belong to one product.
+/// Path suffixes that identify a product.
 const PATH_ENDINGS: &[(&str, ProductDialect)] = &[
     ("claude_desktop_config.json", ProductDialect::ClaudeDesktop),
     (".mcp.json", ProductDialect::ClaudeCode),
@@ -28,7 +28,7 @@ const PATH_ENDINGS: &[(&str, ProductDialect)] = &[
     (".mcpilot.config.json", ProductDialect::Mcpilot),
 ];
 
-/// Keys of entries that one product has.
+/// Keys of entries that identify a product.
 const TELLING_KEYS: &[(&str, ProductDialect)] = &[
     ("serverUrl", ProductDialect::Windsurf),
     ("httpUrl", ProductDialect::Gemini),
@@ -40,7 +40,7 @@ const TELLING_KEYS: &[(&str, ProductDialect)] = &[
 ];
 
 impl ProductDialect {
-    /// The product that a file probably belongs to.
+    /// Returns the product that a file probably belongs to.
     pub fn guess(path: &Path, text: &str) -> Option<Self> {
         let shown = path.to_string_lossy().replace('\\', "/");
         if let Some((_, dialect)) = PATH_ENDINGS.iter().find(|(end, _)| shown.ends_with(end)) {

@@ -1,9 +1,9 @@
-//! The server files of other products: thirteen dialects, read into one kind of entry and written
-//! from it, and links that install a server.
+//! Server files of other products: thirteen dialects that are read into and written from one kind
+//! of entry, and links that install a server.
 //!
-//! Nothing here touches a file, the environment or the network. [`ProductDialect::read`] takes the
-//! text of a file, [`ProductDialect::write`] the text and the entries to write into it; both report
-//! in [`Note`]s the settings that could not be converted. [`ServerEntry::to_ours`] and
+//! This crate never touches a file, the environment or the network. [`ProductDialect::read`] takes
+//! the text of a file, [`ProductDialect::write`] the text and the entries to write into it; both
+//! report settings that could not be converted as [`Note`]s. [`ServerEntry::to_ours`] and
 //! [`ServerEntry::from_ours`] convert to and from an entry of our own configuration.
 
 mod abilities;

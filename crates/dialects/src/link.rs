@@ -1,4 +1,4 @@
-//! Links that install a server: those of Cursor and VS Code, read and made.
+//! Install links of Cursor and VS Code: parsing and generation.
 
 use base64::Engine as _;
 use base64::alphabet;
@@ -10,10 +10,10 @@ use crate::dialect::ProductDialect;
 use crate::entry::ServerEntry;
 use crate::note::Note;
 
-/// Everything but what an address may hold as it is.
+/// Characters to percent-encode: all but the unreserved ones.
 const ENCODE_SET: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// The longest link that is read, in bytes.
+/// Maximum size of a link, in bytes.
 const MAX_LINK_BYTES: usize = 64 * 1_024;
 
 const CURSOR: &str = "cursor://anysphere.cursor-deeplink/mcp/install?";
@@ -30,33 +30,30 @@ const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
     .with_decode_padding_mode(DecodePaddingMode::Indifferent)
     .with_decode_allow_trailing_bits(true);
 
-/// Why a link is not understood.
+/// Why a link cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {
-    /// It is none of those that are known.
+    /// The link belongs to no known product.
     #[error("it is neither a link of Cursor nor one of VS Code")]
     Unknown,
-    /// A part of it is missing.
     #[error("it has no `{0}`")]
     Missing(&'static str),
-    /// A part of it cannot be decoded.
     #[error("its `{0}` cannot be read")]
     Garbled(&'static str),
-    /// What it installs is no server.
+    /// The link does not describe a server.
     #[error("its server {0}")]
     NoServer(String),
-    /// It is longer than any of them.
     #[error("it is longer than {MAX_LINK_BYTES} bytes")]
     TooLong,
 }
 
-/// Whether a text looks like such a link.
+/// Returns whether a text looks like an install link.
 pub fn is_link(text: &str) -> bool {
     let web = CURSOR_WEB.iter().chain(VSCODE_WEB).chain(VSCODE_OTHERS);
     [CURSOR, VSCODE].iter().chain(web).any(|start| text.starts_with(start))
 }
 
-/// The server that a link installs, whose link it is, and what could not be taken over.
+/// Returns the product of a link, the server that it installs, and notes about lost settings.
 pub fn read_link(link: &str) -> Result<(ProductDialect, ServerEntry, Vec<Note>), LinkError> {
     let link = link.trim();
     if link.len() > MAX_LINK_BYTES {
@@ -80,7 +77,7 @@ pub fn read_link(link: &str) -> Result<(ProductDialect, ServerEntry, Vec<Note>),
     vscode(config, Some(name))
 }
 
-/// A link that installs a server in Cursor; nothing if it cannot have it.
+/// Returns a link that installs a server in Cursor; `None` if Cursor does not support the server.
 pub fn cursor_link(entry: &ServerEntry) -> (Option<String>, Vec<Note>) {
     let (members, notes) = ProductDialect::Cursor.write_alone(entry);
     let link = members.map(|members| {
@@ -91,7 +88,7 @@ pub fn cursor_link(entry: &ServerEntry) -> (Option<String>, Vec<Note>) {
     (link, notes)
 }
 
-/// A link that installs a server in VS Code; nothing if it cannot have it.
+/// Returns a link that installs a server in VS Code; `None` if VS Code does not support the server.
 pub fn vscode_link(entry: &ServerEntry) -> (Option<String>, Vec<Note>) {
     let (members, notes) = ProductDialect::Vscode.write_alone(entry);
     let link = members.map(|members| {
@@ -110,7 +107,7 @@ fn cursor(query: &str) -> Result<(ProductDialect, ServerEntry, Vec<Note>), LinkE
     let name = parameter(query, "name")?;
     let config = parameter(query, "config")?;
     let garbled = || LinkError::Garbled("config");
-    // A `+` that nobody encoded reads as a space.
+    // An unencoded `+` was decoded as a space.
     let config = config.replace(' ', "+");
     let standard = GeneralPurpose::new(&alphabet::STANDARD, LENIENT).decode(&config);
     let bytes = standard
@@ -118,7 +115,7 @@ fn cursor(query: &str) -> Result<(ProductDialect, ServerEntry, Vec<Note>), LinkE
         .map_err(|_| garbled())?;
     let text = String::from_utf8(bytes).map_err(|_| garbled())?;
     let mut config = object(&text, "config")?;
-    // Some tools put the entry below its name, as files have it.
+    // Some tools nest the entry under its name, as in files.
     if let (1, Some(Value::Object(inner))) = (config.len(), config.get(&name).cloned()) {
         config = inner;
     }
@@ -134,7 +131,7 @@ fn vscode(
         _ => None,
     };
     let name = name.or(inside).ok_or(LinkError::Missing("name"))?;
-    // It says from where the link is.
+    // The origin of the link, without effect on the server.
     config.remove("gallery");
     entry(ProductDialect::Vscode, &name, config)
 }

@@ -1,4 +1,4 @@
-//! What links say, in both directions.
+//! Parsing and generation of install links.
 
 use super::*;
 use crate::entry::{EntryHttpKind, EntryTransport};

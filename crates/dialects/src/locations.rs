@@ -1,21 +1,20 @@
-//! Where the products keep their files.
+//! The locations of the products' files.
 
 use std::path::{Path, PathBuf};
 
-/// What the files' places depend on.
+/// The folders and variables that determine the locations of files.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UserFolders {
     pub system: OperatingSystem,
     pub home: PathBuf,
-    /// The folder for configuration, if it is not the usual one (`XDG_CONFIG_HOME`).
+    /// `XDG_CONFIG_HOME`, if it is set.
     pub config: Option<PathBuf>,
-    /// The folder for data of programs on Windows (`APPDATA`).
+    /// `APPDATA`, if it is set.
     pub roaming: Option<PathBuf>,
-    /// The folder of the project.
     pub project: Option<PathBuf>,
-    /// Cline's file, if it is not where it usually is (`CLINE_MCP_SETTINGS_PATH`).
+    /// `CLINE_MCP_SETTINGS_PATH`, if it is set.
     pub cline_settings: Option<PathBuf>,
-    /// Codex's folder, if it is not the usual one (`CODEX_HOME`).
+    /// `CODEX_HOME`, if it is set.
     pub codex_home: Option<PathBuf>,
 }
 
@@ -28,29 +27,28 @@ pub enum OperatingSystem {
     Windows,
 }
 
-/// A file in which servers may be.
+/// A file that may contain servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
     pub scope: FileScope,
     pub file: PathBuf,
-    /// The part of it.
     pub section: FileSection,
 }
 
-/// For whom a file is.
+/// The audience of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileScope {
     User,
-    /// Everybody who works on the project.
+    /// Everyone who works on the project.
     Project,
 }
 
 /// A part of a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileSection {
-    /// Where servers usually are.
+    /// The product's usual section.
     Top,
-    /// What Claude Code keeps about this folder in the user's file.
+    /// The section of this folder in the user's file of Claude Code.
     Folder(String),
 }
 
@@ -65,7 +63,7 @@ impl Location {
 }
 
 impl UserFolders {
-    /// The folder in which programs of a desktop keep their settings.
+    /// Returns the configuration folder of a desktop application.
     pub(crate) fn application(&self, name: &str) -> PathBuf {
         match self.system {
             OperatingSystem::Linux => self.dot_config(name),
@@ -74,7 +72,7 @@ impl UserFolders {
         }
     }
 
-    /// The folder in which programs of a terminal keep their settings on Unix.
+    /// Returns the configuration folder of a command-line program on Unix.
     pub(crate) fn dot_config(&self, name: &str) -> PathBuf {
         self.config.clone().unwrap_or_else(|| self.home.join(".config")).join(name)
     }
@@ -83,19 +81,19 @@ impl UserFolders {
         self.roaming.clone().unwrap_or_else(|| self.home.join("AppData/Roaming"))
     }
 
-    /// A file in the home folder.
+    /// Returns a file in the home folder.
     pub(crate) fn at_home(&self, name: &str) -> Location {
         Location::user(self.home.join(name))
     }
 
-    /// A file of the user, and a file in the folder of the project, if there is one.
+    /// Returns a file of the user, and a file in the project folder, if there is one.
     pub(crate) fn with_project(&self, user: PathBuf, name: &str) -> Vec<Location> {
         std::iter::once(Location::user(user)).chain(self.in_project(name)).collect()
     }
 
-    /// A file in the folder of the project, if there is one.
+    /// Returns a file in the project folder, if there is one.
     pub(crate) fn in_project(&self, name: &str) -> Option<Location> {
-        // A file below home is the user's own, also where somebody works in the home folder.
+        // A file in the home folder is the user's own, even if it is the current project folder.
         let project = self.project.as_deref().filter(|project| *project != self.home);
         project.map(|project: &Path| Location::project(project.join(name)))
     }

@@ -2,33 +2,32 @@
 
 use serde::Serialize;
 
-/// Something about one server that is different on the other side.
+/// A difference between an entry and its conversion.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Note {
-    /// The server, as its file names it; none if it is about the file.
+    /// The server as named in its file; `None` if the note is about the file.
     pub server: Option<String>,
-    /// The key of its entry.
+    /// The key of the entry.
     pub key: Option<String>,
-    /// How much it means.
     pub weight: NoteWeight,
-    /// What it is, as a sentence without an end.
+    /// The difference, as a predicate without a full stop.
     pub message: String,
 }
 
-/// How much a difference means.
+/// The severity of a difference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NoteWeight {
-    /// It is said in other words, or nearly so.
+    /// The setting is expressed differently or approximately.
     Changed,
-    /// It is not said any more.
+    /// The setting is lost.
     Lost,
     /// The whole server is left out.
     LeftOut,
 }
 
 impl Note {
-    /// A note about a key of a server.
+    /// Creates a note about a key of a server.
     pub(crate) fn new(
         server: &str,
         key: &str,
@@ -39,7 +38,7 @@ impl Note {
         Self { server: Some(server.to_owned()), key, weight, message: message.into() }
     }
 
-    /// A note that a server is left out.
+    /// Creates a note that a server is left out.
     pub(crate) fn left_out(server: &str, message: impl Into<String>) -> Self {
         Self::new(server, "", NoteWeight::LeftOut, message)
     }
@@ -57,35 +56,34 @@ impl std::fmt::Display for Note {
     }
 }
 
-/// Why a whole file cannot be read or changed.
+/// Why a file cannot be read or changed as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DialectError {
-    /// The file is not of the format that the product uses.
+    /// The file does not have the product's format.
     #[error("line {line}: {message}")]
     Syntax {
-        /// The line, counted from 1.
+        /// The line, starting at 1.
         line: usize,
-        /// What is wrong there.
         message: String,
     },
-    /// Something in the file is not what the product expects there.
+    /// A value in the file does not have the expected type.
     #[error("`{path}` must be {wanted}")]
     Shape {
-        /// The keys to it, with dots between them.
+        /// The path of the value, separated by dots.
         path: String,
-        /// What it should be.
+        /// The expected type.
         wanted: &'static str,
     },
-    /// The file has two servers of one name, so it is not known which one counts.
+    /// The file has two servers with the same name, so the effective one is ambiguous.
     #[error("there are two servers `{0}`")]
     Twice(String),
-    /// The change would have touched something else.
+    /// The change would affect other parts of the file.
     #[error("the file cannot be changed without touching something else")]
     Touches,
 }
 
 impl DialectError {
-    /// What to do about it.
+    /// Returns the remedy.
     pub const fn hint(&self) -> &'static str {
         match self {
             Self::Syntax { .. } | Self::Shape { .. } => "put it right in an editor",

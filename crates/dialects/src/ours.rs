@@ -12,16 +12,17 @@ use crate::reduce::reduce;
 use crate::text::Syntax;
 use crate::{files, render};
 
-/// What stands for us among the products.
+/// The id of Switchboard among the products.
 pub(crate) const ID: &str = "switchboard";
 
-/// The key for what other products say that means nothing here; it goes back to them.
+/// The key for settings of other products that have no effect here; they are written back to them.
 const FOREIGN: &str = "foreign";
 
-/// The longest name of a server, in bytes.
+/// Maximum length of a server name, in bytes.
 const MAX_NAME_BYTES: usize = 200;
 
-/// What is kept below `foreign` counts as expressible: it is not lost.
+/// The grammar of our own entries. Settings kept under `foreign` count as expressible, because they
+/// are not lost.
 static OURS: Grammar = Grammar {
     id: ID,
     title: "Switchboard",
@@ -68,8 +69,7 @@ fn own_name(name: &str) -> String {
     if plain.is_empty() { "server".to_owned() } else { plain }
 }
 
-/// The servers of a file of our own. An entry that cannot be read becomes a
-/// note.
+/// Reads the servers of one of our own files. An entry that cannot be read becomes a note.
 pub fn read_ours(text: &str) -> Result<ParsedServers, DialectError> {
     let file = files::read(FileFormat::Json, text, &["mcpServers"])?;
     let mut entries = Vec::new();
@@ -87,10 +87,10 @@ pub fn read_ours(text: &str) -> Result<ParsedServers, DialectError> {
 }
 
 impl ServerEntry {
-    /// The entry for our own configuration, its name, and what is different in it.
+    /// Returns the name and the entry for our own configuration, and notes about differences.
     pub fn to_ours(&self) -> (String, Value, Vec<Note>) {
         let mut notes = Vec::new();
-        // Here everything can be had, so nothing is ever left out.
+        // Our own format can express every server, so none is left out.
         let entry = reduce(&OURS, self, &mut notes).unwrap_or_else(|| self.clone());
         let mut members = OURS.write_usual(&entry);
         push(&mut members, FOREIGN, foreign(&entry, &mut notes));
@@ -100,7 +100,7 @@ impl ServerEntry {
         (entry.name, Value::Object(members.into_iter().collect()), notes)
     }
 
-    /// The entry that an entry of our own configuration is; otherwise why it is none.
+    /// Converts an entry of our own configuration; the error is the reason why it cannot be read.
     pub fn from_ours(name: &str, value: &Value) -> Result<(Self, Vec<Note>), String> {
         let value = normalize(value);
         let mut fields = EntryFields::new(name, &value, &OURS.abilities)?;
@@ -108,7 +108,7 @@ impl ServerEntry {
             return Err("has neither a command nor an address".to_owned());
         }
         let mut entry = OURS.read_usual(&mut fields)?;
-        // A person agreed to it here, and nowhere else.
+        // The consent to dangers is valid only here, so it is not exported.
         fields.value("dangerous");
         read_foreign(&mut fields, &mut entry)?;
         let extra = std::mem::take(&mut entry.extra);
@@ -118,7 +118,7 @@ impl ServerEntry {
     }
 }
 
-/// Older and nested spellings of the type and of `autoApprove`, brought into one form.
+/// Normalizes older and nested spellings of the type and of `autoApprove`.
 fn normalize(value: &Value) -> Value {
     let Value::Object(map) = value else { return value.clone() };
     let mut map = map.clone();
@@ -134,7 +134,7 @@ fn normalize(value: &Value) -> Value {
     {
         list.extend(more);
     }
-    // Several addresses are instances of one server; others know one.
+    // Several URLs are instances of one server; other products support only one.
     if let Some(Value::Array(urls)) = map.remove("urls")
         && let Some(first) = urls.into_iter().next()
     {
@@ -177,10 +177,10 @@ fn foreign(entry: &ServerEntry, notes: &mut Vec<Note>) -> Value {
     Value::Object(members.into_iter().collect())
 }
 
-/// The keys that have no effect: of a login, those inside of it.
+/// Returns the keys that have no effect; for OAuth settings, the keys inside them.
 fn inner_keys(key: &str, value: &Value) -> Vec<String> {
     match (key, value) {
-        // They became secrets.
+        // Inputs were converted to secrets.
         ("inputs", Value::Array(_)) => Vec::new(),
         ("oauth" | "auth", Value::Object(map)) => {
             map.keys().map(|inner| format!("{key}.{inner}")).collect()

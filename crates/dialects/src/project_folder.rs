@@ -1,4 +1,4 @@
-//! An entry of a project's file -> one that means the same wherever it is used.
+//! Makes an entry of a project's file independent of the current folder.
 
 use std::path::{Path, is_separator};
 
@@ -6,28 +6,28 @@ use crate::entry::{EntryTransport, ServerEntry};
 use crate::text::{KnownFolder, VariablePiece, VariableText};
 
 impl ServerEntry {
-    /// The same server with the folder of its project in it: what said "this project" still says so
-    /// when the entry is used elsewhere.
+    /// Returns the same server with the project folder substituted for references to it, so that
+    /// the entry can be used elsewhere.
     pub fn with_project_folder(&self, project: &Path) -> Self {
         let mut entry = self.clone();
         for text in entry.texts_mut() {
             *text = in_project(text, project);
         }
         if let EntryTransport::Stdio { command, env_file, cwd, .. } = &mut entry.reach {
-            // A bare name is looked up elsewhere.
+            // A bare name is looked up in `PATH`.
             if command.as_literal().is_some_and(|words| words.contains(is_separator)) {
                 *command = absolute(command, project);
             }
             for text in env_file.iter_mut().chain(cwd.iter_mut()) {
                 *text = absolute(text, project);
             }
-            // Products start what a project brings in its folder.
+            // Products start servers of a project in the project's folder.
             cwd.get_or_insert_with(|| VariableText::literal(project.display().to_string()));
         }
         entry
     }
 
-    /// Whether what it starts depends on the folder in which somebody happens to work.
+    /// Returns whether the started program depends on the current folder.
     pub fn depends_on_folder(&self) -> bool {
         let EntryTransport::Stdio { command, args, .. } = &self.reach else { return false };
         let names_folder = |text: &VariableText| {

@@ -1,4 +1,4 @@
-//! An entry -> the part of it that a product can express, and notes about the rest.
+//! Reduces an entry to the part that a product can express, with notes about the rest.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::grammar::Grammar;
 use crate::note::{Note, NoteWeight};
 use crate::text::{Syntax, VariablePiece, VariableText};
 
-/// What is left of an entry; nothing if the product cannot have the server at all. Every
+/// Returns the reduced entry; `None` if the product does not support the server at all. Every
 /// difference is noted.
 pub(crate) fn reduce(
     target: &'static Grammar,
@@ -226,7 +226,7 @@ impl Reduction<'_> {
     }
 }
 
-/// The same way to write variables, where secrets of the keyring cannot stand in our own file.
+/// Returns the syntax without keyring secrets, which our own files allow only in some values.
 pub(crate) fn without_secrets(syntax: Syntax) -> Syntax {
     if syntax == Syntax::OURS { Syntax::OURS_OPEN } else { syntax }
 }
@@ -265,7 +265,7 @@ fn carry(name: &str, text: &VariableText, carries: CarriedNames) -> CarriedValue
     }
 }
 
-/// The variable in `Authorization: Bearer ${VARIABLE}`.
+/// Returns the variable in `Authorization: Bearer ${VARIABLE}`.
 pub(crate) fn bearer<'a>(name: &str, text: &'a VariableText) -> Option<&'a str> {
     match text.pieces() {
         [

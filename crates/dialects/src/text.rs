@@ -2,39 +2,39 @@
 
 use crate::note::NoteWeight;
 
-/// A text in which variables are known as such, whatever a product writes for them.
+/// A text whose variables are parsed, independent of a product's syntax.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct VariableText(Vec<VariablePiece>);
 
 /// A part of a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VariablePiece {
-    /// Characters that stand for themselves.
+    /// Literal characters.
     Literal(String),
-    /// A variable of the environment.
+    /// An environment variable.
     Variable {
         name: String,
-        /// What counts where it is not set.
+        /// The value if the variable is not set.
         default: Option<String>,
     },
-    /// Something that a person gives once and that is kept: a secret of ours, an input of VS Code.
+    /// A value that a person enters once and that is stored: a secret of ours, an input of VS Code.
     Secret(String),
-    /// A folder, or what separates folders.
+    /// A folder, or the path separator.
     Folder(KnownFolder),
 }
 
-/// What a text can say about folders.
+/// The predefined path variables.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KnownFolder {
     Home,
-    /// The folder of the project.
+    /// The project folder.
     Workspace,
     WorkspaceName,
     Separator,
 }
 
 impl KnownFolder {
-    /// The word that stands for it.
+    /// Returns the name of the variable.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Home => "userHome",
@@ -61,9 +61,9 @@ pub(crate) struct Syntax {
     pub(crate) style: SyntaxStyle,
     pub(crate) defaults: bool,
     pub(crate) folders: bool,
-    /// What is given once and kept.
+    /// Whether stored secrets can be referenced.
     pub(crate) secrets: bool,
-    /// A variable counts only if it is the whole text.
+    /// Whether a variable must be the whole text.
     pub(crate) whole: bool,
 }
 
@@ -74,10 +74,10 @@ pub(crate) enum SyntaxStyle {
     /// `${env:NAME}`, and `${input:ID}` for secrets.
     EnvBraces,
     Dollar,
-    /// The same and `%NAME%`.
+    /// Like `Dollar`, and also `%NAME%`.
     DollarPercent,
     Curly,
-    /// Our own: all of `${…}`, and `$${` for a plain `${`.
+    /// Our own: every form of `${…}`, and `$${` for a literal `${`.
     Ours,
 }
 
@@ -99,7 +99,7 @@ impl Syntax {
     pub(crate) const DOLLAR_PERCENT: Self =
         Self { style: SyntaxStyle::DollarPercent, ..Self::PLAIN };
     pub(crate) const CURLY: Self = Self { style: SyntaxStyle::Curly, ..Self::PLAIN };
-    /// Where everybody can look there are no secrets.
+    /// For values that other users can see, which therefore must not contain secrets.
     pub(crate) const OURS_OPEN: Self = Self {
         style: SyntaxStyle::Ours,
         defaults: true,
@@ -110,16 +110,16 @@ impl Syntax {
     pub(crate) const OURS: Self = Self { secrets: true, ..Self::OURS_OPEN };
 }
 
-/// What is different in a text that was rendered.
+/// A difference in a rendered text.
 pub(crate) type RenderProblem = (NoteWeight, String);
 
 impl VariableText {
-    /// A text without variables.
+    /// Creates a text without variables.
     pub fn literal(text: impl Into<String>) -> Self {
         Self::from_pieces([VariablePiece::Literal(text.into())])
     }
 
-    /// A text of these pieces.
+    /// Creates a text from pieces, and merges adjacent literals.
     pub fn from_pieces(pieces: impl IntoIterator<Item = VariablePiece>) -> Self {
         let mut merged: Vec<VariablePiece> = Vec::new();
         for piece in pieces {
@@ -134,22 +134,22 @@ impl VariableText {
         Self(merged)
     }
 
-    /// A variable of the environment, alone.
+    /// Creates a text that is a single environment variable.
     pub fn variable(name: impl Into<String>) -> Self {
         Self(vec![VariablePiece::Variable { name: name.into(), default: None }])
     }
 
-    /// Something that is kept for a server, alone.
+    /// Creates a text that is a single secret.
     pub fn secret(name: impl Into<String>) -> Self {
         Self(vec![VariablePiece::Secret(name.into())])
     }
 
-    /// Its pieces.
+    /// Returns the pieces of the text.
     pub fn pieces(&self) -> &[VariablePiece] {
         &self.0
     }
 
-    /// The text itself, if there is no variable in it.
+    /// Returns the text if it has no variables.
     pub fn as_literal(&self) -> Option<&str> {
         match self.0.as_slice() {
             [] => Some(""),
@@ -158,7 +158,7 @@ impl VariableText {
         }
     }
 
-    /// The variable that it is, with nothing around it.
+    /// Returns the variable if it is the whole text.
     pub(crate) fn as_variable(&self) -> Option<&str> {
         match self.0.as_slice() {
             [VariablePiece::Variable { name, default: None }] => Some(name),
@@ -166,7 +166,7 @@ impl VariableText {
         }
     }
 
-    /// The secret that it is, with nothing around it.
+    /// Returns the secret if it is the whole text.
     pub(crate) fn as_secret(&self) -> Option<&str> {
         match self.0.as_slice() {
             [VariablePiece::Secret(name)] => Some(name),
@@ -174,12 +174,12 @@ impl VariableText {
         }
     }
 
-    /// As our own files write it.
+    /// Formats the text in our own syntax.
     pub fn to_own_syntax(&self) -> String {
         self.render(Syntax::OURS).0
     }
 
-    /// What a product makes of it: the text to write, and what is different then.
+    /// Formats the text in a product's syntax, and returns the differences.
     pub(crate) fn render(&self, syntax: Syntax) -> (String, Vec<RenderProblem>) {
         let mut problems = Vec::new();
         let mut text = String::new();
@@ -260,13 +260,13 @@ impl Syntax {
     }
 }
 
-/// Whether it is a plain name of a variable.
+/// Returns whether the text is a valid variable name.
 pub(crate) fn is_name(text: &str) -> bool {
     text.chars().next().is_some_and(|first| !first.is_ascii_digit())
         && text.chars().all(|one| one.is_ascii_alphanumeric() || one == '_')
 }
 
-/// A name for a secret of ours, made of what another product calls it.
+/// Converts another product's id to a valid name of a secret.
 pub(crate) fn secret_name(id: &str) -> String {
     let plain = |one: char| if one.is_ascii_alphanumeric() { one } else { '_' };
     let name: String = id.chars().map(plain).collect();

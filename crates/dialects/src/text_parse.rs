@@ -5,7 +5,7 @@ use crate::text::{
 };
 
 impl VariableText {
-    /// What a product understands by a text.
+    /// Parses a text as the product interprets it.
     pub(crate) fn parse(text: &str, syntax: Syntax) -> Self {
         if syntax.style == SyntaxStyle::Plain {
             return Self::literal(text);
@@ -30,7 +30,7 @@ impl VariableText {
         Self::from_pieces(pieces)
     }
 
-    /// Whether there is something in it that looks like a variable and is none.
+    /// Returns whether a literal part looks like an unsupported variable.
     pub(crate) fn looks_variable(&self) -> bool {
         self.pieces().iter().any(|piece| {
             matches!(piece, VariablePiece::Literal(text)
@@ -39,7 +39,7 @@ impl VariableText {
     }
 }
 
-/// What begins here, if it is more than a character, and what comes after it.
+/// Parses a reference or an escape at the start of the text, and returns it with the rest.
 fn parse_piece(text: &str, syntax: Syntax) -> Option<(VariablePiece, &str)> {
     if syntax.style == SyntaxStyle::Ours
         && let Some(after) = text.strip_prefix("$${")
@@ -66,7 +66,7 @@ fn parse_piece(text: &str, syntax: Syntax) -> Option<(VariablePiece, &str)> {
     Some((variable(name, None)?, after.strip_prefix('%')?))
 }
 
-/// What stands between `${` and `}`.
+/// Parses the part between `${` and `}`.
 fn reference(inside: &str, syntax: Syntax) -> Option<VariablePiece> {
     if let Some(folder) = KnownFolder::from_word(inside).filter(|_| syntax.folders) {
         return Some(VariablePiece::Folder(folder));

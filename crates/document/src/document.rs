@@ -1,4 +1,4 @@
-//! JSON with comments -> a tree in which every value knows its line and column.
+//! Parser for JSON with comments. Every value of the resulting tree has its line and column.
 
 use std::path::Path;
 
@@ -9,18 +9,18 @@ use serde_json::Value;
 
 use crate::error::ConfigError;
 
-/// Line and column, both counted from 1; the column in characters.
+/// A line and a column, both starting at 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
     pub line: usize,
-    /// Column in characters, from 1.
+    /// The column in characters, starting at 1.
     pub column: usize,
 }
 
 /// A value in a settings file, with its position.
 #[derive(Debug, Clone)]
 pub struct Node {
-    /// Where the value begins.
+    /// The start of the value.
     pub at: Position,
     pub value: NodeValue,
 }
@@ -30,11 +30,11 @@ pub struct Node {
 pub enum NodeValue {
     Null,
     Bool(bool),
-    /// As written: a number is only read where one is asked for.
+    /// The number as written; it is parsed only where a number is expected.
     Number(String),
     Text(String),
     List(Vec<Node>),
-    /// In the order of the file; a name may appear twice.
+    /// In file order; a name may appear twice.
     Object(Vec<Member>),
 }
 
@@ -42,21 +42,20 @@ pub enum NodeValue {
 #[derive(Debug, Clone)]
 pub struct Member {
     pub name: String,
-    /// Where the name begins.
+    /// The start of the name.
     pub at: Position,
-    /// The value of the member.
     pub value: Node,
 }
 
-/// A text that is not JSON with comments.
+/// A syntax error in JSON with comments.
 pub struct SyntaxError {
     pub at: Position,
     pub message: String,
     pub hint: &'static str,
 }
 
-/// What we take for JSON: comments and trailing commas, nothing else that is loose, so that no
-/// other reader of the file can see something different in it.
+/// Returns the accepted JSON syntax: comments and trailing commas, but no other extension, so that
+/// every other reader of the file sees the same values.
 pub fn parse_options() -> ParseOptions {
     ParseOptions {
         allow_comments: true,
@@ -72,7 +71,7 @@ pub fn parse_options() -> ParseOptions {
     }
 }
 
-/// Reads `text`, which has no byte order mark any more; `None` if there is no value in it.
+/// Parses `text`, from which a byte order mark was removed; `None` if it contains no value.
 pub fn parse(text: &str) -> Result<Option<Node>, SyntaxError> {
     let lines = LineIndex::new(text);
     match parse_to_ast(text, &CollectOptions::default(), &parse_options()) {
@@ -85,7 +84,7 @@ pub fn parse(text: &str) -> Result<Option<Node>, SyntaxError> {
     }
 }
 
-/// What stands at a place and after it.
+/// Returns the text from a position to the end.
 pub(crate) fn rest_at(text: &str, at: Position) -> &str {
     let start =
         at.line.checked_sub(1).and_then(|index| LineIndex::new(text).starts.get(index).copied());
@@ -112,7 +111,7 @@ fn lower_first(text: &str) -> String {
     characters.next().map(char::to_lowercase).into_iter().flatten().chain(characters).collect()
 }
 
-/// Where each line begins.
+/// The offset at which each line begins.
 struct LineIndex<'a> {
     text: &'a str,
     starts: Vec<usize>,
@@ -165,7 +164,7 @@ impl<'a> LineIndex<'a> {
 }
 
 impl Node {
-    /// What kind of value it is, for sentences such as "must be a string, not a list".
+    /// Returns the kind of the value, for sentences such as "must be a string, not a list".
     pub fn kind(&self) -> &'static str {
         match self.value {
             NodeValue::Null => "null",
@@ -182,7 +181,7 @@ impl Node {
         matches!(self.value, NodeValue::Null)
     }
 
-    /// The first name that is given twice in one object, here or further in, with its path.
+    /// Returns the path and position of the first duplicate key in this value or a nested one.
     pub fn find_duplicate(&self) -> Option<(String, Position)> {
         match &self.value {
             NodeValue::List(nodes) => nodes.iter().find_map(Self::find_duplicate),
@@ -198,7 +197,8 @@ impl Node {
         }
     }
 
-    /// The value on one line, members sorted by name: the same for every layout of the same value.
+    /// Returns the value on one line with members sorted by name, which does not depend on the
+    /// layout.
     pub fn to_compact_json(&self) -> String {
         let mut text = String::new();
         self.write_compact(&mut text);
@@ -235,7 +235,7 @@ impl Node {
     }
 }
 
-/// The second member of the first name that is given twice.
+/// Returns the first member whose name occurred before.
 pub fn duplicate_member(members: &[Member]) -> Option<&Member> {
     let mut seen = std::collections::BTreeSet::new();
     members.iter().find(|member| !seen.insert(member.name.as_str()))
@@ -245,7 +245,7 @@ fn quote(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// The value that the text of a file stands for. Nothing may be given twice, and there is something.
+/// Parses the text of a file. An empty file and duplicate keys are errors.
 pub fn json_value(file: &Path, text: &str) -> Result<Value, ConfigError> {
     let node = parse(text)
         .map_err(|wrong| ConfigError::new(file, wrong.message).at(wrong.at).hint(wrong.hint))?
@@ -257,7 +257,7 @@ pub fn json_value(file: &Path, text: &str) -> Result<Value, ConfigError> {
         .map_err(|error| ConfigError::new(file, format!("the file cannot be read: {error}")))
 }
 
-/// The place of the character after `count` others in the text whose quote is at `at`.
+/// Returns the position of the character with index `count` in the string that starts at `at`.
 pub fn nested_position(source: &str, at: Position, count: usize) -> Position {
     let mut written = rest_at(source, at).chars();
     written.next();
@@ -265,7 +265,7 @@ pub fn nested_position(source: &str, at: Position, count: usize) -> Position {
     Position { line: at.line, column: at.column + 1 + passed }
 }
 
-/// How many characters stand for the next one.
+/// Returns the number of source characters that encode the next character of a string.
 fn source_width(written: &mut std::str::Chars<'_>) -> usize {
     if written.next() != Some('\\') {
         return 1;
@@ -274,7 +274,7 @@ fn source_width(written: &mut std::str::Chars<'_>) -> usize {
         return 2;
     }
     let code: String = written.by_ref().take(4).collect();
-    // The first half of a pair, whose second half is written like it.
+    // A high surrogate is followed by a second escape for the low surrogate.
     let is_half = u32::from_str_radix(&code, 16).is_ok_and(|code| (0xd800..0xdc00).contains(&code));
     if is_half { 6 + written.by_ref().take(6).count() } else { 6 }
 }

@@ -1,4 +1,4 @@
-//! Changes a file under a lock that other processes respect, by a temporary file and a rename.
+//! Edits a file under a lock between processes, through a temporary file and a rename.
 
 use std::fs;
 use std::fs::File;
@@ -10,11 +10,11 @@ use switchboard_files::{FileAccess, Lock, LockError, parent_folder, replace_sync
 use crate::error::ConfigError;
 use crate::read_text::{MAX_FILE_BYTES, read_text_within};
 
-/// How long to wait for another process that changes the same file.
+/// How long to wait for another process that edits the same file.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Replaces the text of `path` by what `edit` makes of it. Nobody ever sees half of it, and nobody
-/// else changes it meanwhile. `edit` gets `None` if there is no such file yet.
+/// Replaces the text of `path` with the result of `edit`. The replacement is atomic, and no other
+/// process can edit the file at the same time. `edit` gets `None` if the file does not exist.
 ///
 /// This blocks for up to ten seconds.
 pub fn edit_locked(
@@ -24,7 +24,7 @@ pub fn edit_locked(
     edit_with_limits(path, LOCK_TIMEOUT, MAX_FILE_BYTES, edit)
 }
 
-/// The same for a file of our own that may be as long as `longest` bytes.
+/// Edits a file like [`edit_locked`], with another limit for its length in bytes.
 pub fn edit_locked_within(
     path: &Path,
     longest: u64,
@@ -42,7 +42,7 @@ fn edit_with_limits(
     let failed = |what: &str, cause: std::io::Error| {
         ConfigError::new(path, format!("cannot be {what}: {cause}"))
     };
-    // A link stays a link: the file behind it is replaced.
+    // Replace the target of a symbolic link, so that the link is kept.
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     fs::create_dir_all(parent_folder(&real)).map_err(|cause| failed("created", cause))?;
     let beside = real.with_added_extension("lock");
@@ -64,7 +64,7 @@ fn edit_with_limits(
         .map_err(|cause| failed("written", cause))
 }
 
-/// Whether the file begins with a byte order mark, which is then kept.
+/// Returns whether the file begins with a byte order mark, which the edit then keeps.
 fn has_bom(path: &Path) -> std::io::Result<bool> {
     use std::io::Read as _;
     let mut start = Vec::new();

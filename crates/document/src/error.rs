@@ -1,4 +1,4 @@
-//! `ConfigError`: what is wrong in which file, at which line and key, and what to do about it.
+//! `ConfigError`: a problem with its file, position, key and remedy.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,34 +8,33 @@ use switchboard_text::{sanitize, sanitize_whole};
 
 use crate::document::Position;
 
-/// Whether a problem stops something from working.
+/// The severity of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProblemSeverity {
-    /// The file, the server or the setting does not count.
+    /// The file, server or setting is ignored.
     Error,
-    /// It counts, but probably not as meant.
+    /// The value is used, but probably not as intended.
     Warning,
 }
 
-/// Something wrong with the configuration. It never carries values of `env` or `headers`.
+/// A problem in the configuration. It never contains values of `env` or `headers`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", self.sentence())]
 pub struct ConfigError {
-    /// The file it is about; empty if it is about no file.
+    /// The affected file; empty if there is none.
     pub file: Arc<Path>,
-    /// Line, counted from 1.
+    /// The line, starting at 1.
     pub line: Option<usize>,
-    /// Column in characters, counted from 1.
+    /// The column in characters, starting at 1.
     pub column: Option<usize>,
-    /// The server it is about, as written, which may be no valid name.
+    /// The affected server as written, which may not be a valid name.
     pub server: Option<Box<str>>,
     /// The key inside the entry of the server, or inside the file, such as `env.API_KEY`.
     pub key: Option<Box<str>>,
-    /// What is wrong: a lower-case sentence without place.
+    /// The problem: a lower-case sentence without the position.
     pub message: Box<str>,
-    /// The next step, if there is one.
+    /// The remedy, if one is known.
     pub hint: Option<Box<str>>,
-    /// How bad it is.
     pub severity: ProblemSeverity,
 }
 
@@ -54,12 +53,12 @@ impl ConfigError {
         }
     }
 
-    /// What is wrong with the file, to be said after its name.
+    /// Returns the message as a predicate that follows the name of the file.
     pub fn predicate(&self) -> &str {
         self.message.strip_prefix("the file ").unwrap_or(&self.message)
     }
 
-    /// Adds the line and column, both from 1.
+    /// Adds the line and column, both starting at 1.
     pub fn at_place(self, line: usize, column: usize) -> Self {
         self.at(Position { line, column })
     }
@@ -83,19 +82,19 @@ impl ConfigError {
         self
     }
 
-    /// Adds the next step.
+    /// Adds the remedy.
     pub fn hint(mut self, hint: impl Into<Box<str>>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// Marks the problem as a warning: the configuration is used without it.
+    /// Marks the problem as a warning, which does not prevent the use of the configuration.
     pub fn warning(mut self) -> Self {
         self.severity = ProblemSeverity::Warning;
         self
     }
 
-    /// Whether something does not count because of it.
+    /// Returns whether the affected file, server or setting is ignored.
     pub fn is_error(&self) -> bool {
         self.severity == ProblemSeverity::Error
     }

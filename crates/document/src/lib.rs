@@ -1,8 +1,8 @@
-//! Settings files as documents: JSON with comments, the position of every member, and edits that keep
-//! the rest of the file as it was.
+//! Settings files as documents: JSON with comments, the position of every member, and edits that
+//! preserve the rest of the file.
 //!
-//! In goes text; out come nodes with line and column, or a [`ConfigError`] that names the file, the place
-//! and the next step. Nothing here knows which settings exist.
+//! Text is parsed into nodes with line and column, or into a [`ConfigError`] with file, position
+//! and remedy. This crate does not know which settings exist.
 
 mod document;
 mod edit_locked;

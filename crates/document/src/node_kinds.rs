@@ -1,19 +1,19 @@
-//! A value of one kind out of a node of a file, or what is wrong with it in words that follow its name.
+//! Typed access to the nodes of a document, with errors that follow the name of the value.
 
 use switchboard_text::sanitize;
 
 use crate::document::{Member, Node, NodeValue};
 
-/// What is wrong with a value.
+/// A value that has the wrong type or is not one of the choices.
 pub struct TypeMismatch {
-    /// Goes on after the name of the value.
+    /// The problem as a predicate that follows the name of the value.
     pub predicate: String,
-    /// What to do about it.
+    /// The remedy.
     pub hint: Option<String>,
 }
 
 impl Node {
-    /// A truth value.
+    /// Returns a Boolean.
     pub fn flag(&self) -> Result<bool, TypeMismatch> {
         match &self.value {
             NodeValue::Bool(value) => Ok(*value),
@@ -21,7 +21,7 @@ impl Node {
         }
     }
 
-    /// A text, as it is written.
+    /// Returns a string as written.
     pub fn text(&self) -> Result<&str, TypeMismatch> {
         match &self.value {
             NodeValue::Text(text) => Ok(text),
@@ -29,7 +29,7 @@ impl Node {
         }
     }
 
-    /// A list; `wanted` says of what.
+    /// Returns a list; `wanted` describes it in the error.
     pub fn list(&self, wanted: &str) -> Result<&[Self], TypeMismatch> {
         match &self.value {
             NodeValue::List(nodes) => Ok(nodes),
@@ -37,7 +37,7 @@ impl Node {
         }
     }
 
-    /// The members of an object.
+    /// Returns the members of an object.
     pub fn members(&self) -> Result<&[Member], TypeMismatch> {
         match &self.value {
             NodeValue::Object(members) => Ok(members),
@@ -45,14 +45,14 @@ impl Node {
         }
     }
 
-    /// What is wrong where something else was wanted.
+    /// Returns the error for a value that is not `wanted`.
     pub fn mismatch(&self, wanted: &str) -> TypeMismatch {
         let predicate = format!("must be {wanted}, not {}", self.kind());
         TypeMismatch { predicate, hint: spelling_hint(wanted).map(str::to_owned) }
     }
 }
 
-/// How a value of a kind is written.
+/// Returns how a value of the wanted kind is written.
 fn spelling_hint(wanted: &str) -> Option<&'static str> {
     match wanted {
         "a string" => Some("write it in double quotes"),
@@ -65,7 +65,7 @@ fn spelling_hint(wanted: &str) -> Option<&'static str> {
     }
 }
 
-/// What a word stands for, of a few.
+/// Returns the choice with this name.
 pub fn choose<T: Copy>(word: &str, choices: &[(&str, T)]) -> Result<T, TypeMismatch> {
     let found = choices.iter().find(|(name, _)| *name == word);
     found.map(|(_, choice)| *choice).ok_or_else(|| {

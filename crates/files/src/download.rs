@@ -1,7 +1,8 @@
-//! Writes what a server gave to a file that a person or a model named: inside a root, nowhere else.
+//! Writes content from a server to a path that a person or a model named, confined to a set of
+//! roots.
 //!
-//! The path is looked at as text first, then walked folder by folder without following links, and
-//! the file appears under its name at once and whole, for its owner alone.
+//! The path is validated as text first, then walked folder by folder without following links. The
+//! file appears atomically, and only its owner can read it.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -9,7 +10,7 @@ use switchboard_text::{fold_char, hex_digest};
 
 use crate::normal_path::{is_device_name, simplify_path};
 
-/// Names of files that programs read as settings or run, in lower case.
+/// Names of files that programs read as settings or execute, in lower case.
 const PROTECTED_NAMES: &[&str] = &[
     "mcp.json",
     "switchboard.json",
@@ -50,82 +51,77 @@ const PROTECTED_NAMES: &[&str] = &[
     "conftest.py",
 ];
 
-/// As much room is left on a disk.
+/// Minimum free space left on the disk.
 #[cfg(unix)]
 const HEADROOM_BYTES: u64 = 64 << 20;
-/// The longest name of one file or folder, in bytes.
+/// Maximum length of one component of a path.
 const MAX_NAME_BYTES: usize = 200;
-/// The longest path, in bytes.
+/// Maximum length of a path.
 const MAX_PATH_BYTES: usize = 1_024;
 
-/// Where a download may go.
+/// The allowed locations of a download.
 #[derive(Debug, Clone)]
 pub struct DownloadRoots<'a> {
-    /// The folders that may be written to. A relative path begins at the first.
+    /// The folders that may be written to. A relative path starts at the first.
     pub roots: &'a [PathBuf],
-    /// Folders inside them that may not be: our own configuration and state.
+    /// Folders inside them that must not be written to: Switchboard's configuration and state.
     pub protected: &'a [PathBuf],
-    /// The longest content, in bytes.
+    /// Maximum size of the content.
     pub limit_bytes: usize,
-    /// What to do about a file that is there.
     pub existing: IfExists,
 }
 
-/// What to do about a file that is there.
+/// The action if the file already exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IfExists {
-    /// Leave it, and refuse.
+    /// Keeps the file, and returns an error.
     Keep,
-    /// Put the new one in its place.
+    /// Replaces the file.
     Replace,
 }
 
-/// Why nothing was written.
+/// The reason that nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum DownloadError {
-    /// The path leads out of every root.
+    /// The path is outside all roots.
     #[error("`{0}` is outside the folders that may be written to")]
     Outside(String),
-    /// The path is not plainly the name of a file.
+    /// The path is not a plain file name.
     #[error("`{path}` is not taken as a path: {why}")]
     NotPlain {
-        /// As it was written.
+        /// The path as given.
         path: String,
-        /// What is the matter.
         why: &'static str,
     },
-    /// Programs run or trust what lies there.
+    /// Programs execute or trust files at this path.
     #[error("`{0}` is protected: programs run or trust what lies there")]
     Protected(String),
-    /// A file of that name is there.
     #[error("there is already a file `{0}`")]
     Exists(String),
-    /// A folder on the way is a link, or is none.
+    /// A parent is a link or not a folder.
     #[error("`{path}` cannot be reached without following links: {cause}")]
     Unreachable {
-        /// As it was written.
+        /// The path as given.
         path: String,
-        /// What the system says.
         cause: std::io::Error,
     },
-    /// More than may be written.
+    /// The content exceeds the limit.
     #[error("{size} bytes are more than the {limit} that may be written")]
     TooLong { size: usize, limit: usize },
-    /// The disk would be full.
+    /// Not enough free space.
     #[error("the disk has too little room left for {0} bytes")]
     NoRoom(usize),
-    /// The system refused.
+    /// The write failed.
     #[error("`{path}` cannot be written: {cause}")]
     NotWritten {
-        /// As it was written.
+        /// The path as given.
         path: String,
-        /// What the system says.
         cause: std::io::Error,
     },
 }
 
 impl DownloadError {
-    /// What to do about it.
+    /// Returns a suggestion how to fix the error.
     #[must_use]
     pub const fn hint(&self) -> Option<&'static str> {
         match self {
@@ -137,11 +133,11 @@ impl DownloadError {
     }
 }
 
-/// Writes `content` to `wanted`; gives the path of the file.
+/// Writes `content` to `wanted`; returns the path of the file.
 ///
 /// # Errors
-/// When the path leads elsewhere, is protected or taken, or the content does not fit. Then nothing
-/// is left behind.
+/// Returns an error if the path is outside the roots, protected or already exists, or if the
+/// content is too large. No partial file is left behind.
 pub fn write_download(
     ground: &DownloadRoots<'_>,
     wanted: &Path,
@@ -155,7 +151,7 @@ pub fn write_download(
     Ok(simplify_path(place.full_path()))
 }
 
-/// A file below a root.
+/// A validated path below a root.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct DownloadPath {
     pub(crate) root: PathBuf,
@@ -202,11 +198,12 @@ impl DownloadPath {
         self.folders.iter().fold(self.root.clone(), |path, name| path.join(name)).join(&self.name)
     }
 
-    /// Hidden names hold settings, keys and hooks of programs; a few others do too.
+    /// Returns whether the path is protected: hidden names contain settings, keys and hooks of
+    /// programs, and so do the files in [`PROTECTED_NAMES`].
     fn is_protected(&self, ground: &DownloadRoots<'_>) -> bool {
         let mut names = self.folders.iter().chain([&self.name]);
         let hidden = names.any(|name| {
-            // A file system may take letters in another dress for the plain ones.
+            // Fold homoglyphs and case: a file system may treat such variants as the same name.
             let plain: String = name.chars().filter_map(fold_char).collect();
             plain.starts_with('.')
                 || PROTECTED_NAMES.contains(&plain.as_str())
@@ -219,8 +216,8 @@ impl DownloadPath {
 }
 
 impl DownloadRoots<'_> {
-    /// The root that the path lies in, and the way from there. Both are compared name by name, so
-    /// that `/work_evil` is not inside `/work`.
+    /// Returns the root that contains the path, and the path relative to it. Paths are compared by
+    /// component, so that `/work_evil` is not inside `/work`.
     fn split_root(
         &self,
         wanted: &Path,
@@ -244,7 +241,7 @@ impl DownloadRoots<'_> {
     }
 }
 
-/// Whether a name means the same to every program and every file system.
+/// Checks that a name has the same meaning for all programs and file systems.
 fn check_name(name: &str) -> Result<(), &'static str> {
     if name.len() > MAX_NAME_BYTES {
         return Err("a name in it is too long");
@@ -267,8 +264,8 @@ fn check_name(name: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// A name for what an address leads to: of the server's words only letters and digits stay, and a
-/// mark keeps two of them apart.
+/// Returns a file name for a URI. Only ASCII letters and digits of its last segment are kept; a
+/// digest makes the name unique.
 #[must_use]
 pub fn file_name_for(uri: &str) -> String {
     let path = uri.split(['?', '#']).next().unwrap_or(uri);
@@ -327,8 +324,8 @@ mod platform {
         })
     }
 
-    /// Each folder is opened relative to the one before and must not be a link, so that nobody can
-    /// lead us elsewhere, also while we walk.
+    /// Opens the parent folder. Each component is opened relative to the previous one and must not
+    /// be a link, so that a concurrent change cannot redirect the walk.
     fn descend(place: &DownloadPath) -> io::Result<OwnedFd> {
         let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut folder = open(&place.root, how, Mode::empty())?;
@@ -377,7 +374,7 @@ mod platform {
         let folder = folder.as_fd();
         match existing {
             IfExists::Replace => Ok(renameat(folder, temporary, folder, &place.name)?),
-            // A link fails where a file has appeared meanwhile; a rename would replace it.
+            // `linkat` fails if a file has appeared meanwhile; a rename would replace it.
             IfExists::Keep => Ok(linkat(folder, temporary, folder, &place.name, AtFlags::empty())?),
         }
     }

@@ -1,4 +1,4 @@
-//! How a download is written where folders cannot be walked by handles: each is looked at first.
+//! Writes a download on systems without handle-relative opens: every parent is checked first.
 
 use std::io;
 use std::io::Write as _;
@@ -30,7 +30,7 @@ pub(crate) fn write(
     })
 }
 
-/// No folder on the way is a link or a junction.
+/// Checks that no parent is a link or a junction.
 fn check_folders(place: &DownloadPath) -> io::Result<()> {
     let mut folder = place.root.clone();
     for name in &place.folders {
@@ -42,7 +42,7 @@ fn check_folders(place: &DownloadPath) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether something is there that is no file.
+/// Returns whether the path exists and is not a regular file.
 fn is_other(path: &std::path::Path) -> bool {
     path.symlink_metadata().is_ok_and(|about| !about.is_file())
 }

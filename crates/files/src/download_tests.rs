@@ -1,4 +1,4 @@
-//! Paths that lead out, that are protected, that are not what they seem; and files that are there.
+//! Tests of paths that escape, are protected or misleading, and of existing files.
 
 use super::*;
 

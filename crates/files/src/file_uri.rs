@@ -1,4 +1,4 @@
-//! Conversion between `file:` addresses and paths.
+//! Conversion between `file:` URIs and paths.
 
 use std::borrow::Cow;
 use std::path::Path;
@@ -6,14 +6,14 @@ use std::path::Path;
 use percent_encoding::{AsciiSet, percent_decode_str, utf8_percent_encode};
 use switchboard_text::RESERVED;
 
-/// Characters that are encoded in the path of an address.
+/// Characters that are percent-encoded in the path of a URI.
 const IN_PATH: &AsciiSet = &RESERVED.remove(b'/').remove(b':');
 
-/// How paths are written on a system.
+/// The path syntax of a system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum PathStyle {
     Unix,
-    /// With drives, and with the names of other machines in front.
+    /// With drive letters and UNC shares.
     Windows,
 }
 
@@ -21,11 +21,11 @@ impl PathStyle {
     const NATIVE: Self = if cfg!(windows) { Self::Windows } else { Self::Unix };
 }
 
-/// A `file:` address that is malformed or names another machine.
+/// A `file:` URI that is malformed or names another host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct BadFileUri;
 
-/// Returns the path in a `file:` address, decoded once; `None` for another scheme.
+/// Returns the path of a `file:` URI, percent-decoded once; `None` for another scheme.
 pub fn uri_to_path(uri: &str) -> Option<Result<String, BadFileUri>> {
     path_from_uri_as(PathStyle::NATIVE, uri)
 }
@@ -51,12 +51,12 @@ fn decode_path(paths: PathStyle, rest: &str) -> Result<String, BadFileUri> {
             let drive = path.strip_prefix('/').filter(|rest| rest.get(1..2) == Some(":"));
             Ok(drive.unwrap_or(&path).to_owned())
         }
-        // A shared folder may be on another machine; no other one is asked.
+        // On Windows, the host of a UNC share is part of the path.
         PathStyle::Windows => Ok(format!("//{}{path}", decoded(host).ok_or(BadFileUri)?)),
     }
 }
 
-/// Decodes a text strictly: a `%` without two hexadecimal digits is an error.
+/// Percent-decodes a text strictly: a `%` without two hexadecimal digits is an error.
 fn decoded(text: &str) -> Option<Cow<'_, str>> {
     let has_code = |after: &str| {
         after.as_bytes().get(..2).is_some_and(|code| code.iter().all(u8::is_ascii_hexdigit))
@@ -67,7 +67,7 @@ fn decoded(text: &str) -> Option<Cow<'_, str>> {
     percent_decode_str(text).decode_utf8().ok()
 }
 
-/// Returns the `file:` address of a path.
+/// Returns the `file:` URI of a path.
 pub fn path_to_uri(path: &Path) -> String {
     file_uri_as(PathStyle::NATIVE, &path.to_string_lossy())
 }

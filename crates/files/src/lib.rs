@@ -1,7 +1,8 @@
-//! Files as Switchboard needs them: locked, replaced atomically, kept below a root, watched.
+//! File operations: locks, atomic replacement, paths confined to a root, downloads, watching.
 //!
-//! In go paths and bytes; out come files that are either the old or the new version, locks that die with
-//! their process, and paths that cannot leave their root. Nothing here knows what the files mean.
+//! In go paths and bytes; out come files that are either the old or the new version, locks that end
+//! with their process, and paths that cannot leave their root. Nothing here knows what the files
+//! mean.
 
 mod download;
 mod file_uri;

@@ -7,30 +7,31 @@ use std::time::{Duration, Instant};
 
 use crate::replace::private_mode;
 
-/// How often a lock that another process holds is tried.
+/// Interval between attempts to acquire a lock that another process holds.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// An exclusive lock on a file, held until it is dropped.
 ///
-/// The file stays: removing it while another process opens it would let both in.
+/// The file is never removed: removing it while another process opens it would let both acquire a
+/// lock.
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
 }
 
-/// Why a lock was not acquired.
+/// The reason that a lock was not acquired.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// The time limit passed.
+    /// Another process held the lock until the time limit.
     #[error("another process has held the lock for too long")]
     Held,
-    /// The system refused.
+    /// The file cannot be opened or locked.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
 impl LockError {
-    /// The error as one of the system, with a message for a lock that stays held.
+    /// Converts the error into an I/O error; `held` is the message for a lock that stayed held.
     #[must_use]
     pub fn into_io(self, held: &'static str) -> io::Error {
         match self {
@@ -44,7 +45,8 @@ impl Lock {
     /// Acquires the lock on `path` and blocks for at most `limit`; a limit of zero tries once.
     ///
     /// # Errors
-    /// When another process holds the lock all the time, or the file cannot be opened.
+    /// Returns an error if another process holds the lock until the limit, or if the file cannot be
+    /// opened.
     pub fn acquire(path: &Path, limit: Duration) -> Result<Self, LockError> {
         let file = options().open(path)?;
         let start = Instant::now();
@@ -57,8 +59,8 @@ impl Lock {
         Ok(Self { _file: file })
     }
 
-    /// Acquires the lock on `path`, which only its owner can read if it is new, and waits for at
-    /// most `limit` without blocking.
+    /// Acquires the lock on `path` and waits for at most `limit` without blocking. A new file is
+    /// readable only by its owner.
     ///
     /// # Errors
     /// As [`Self::acquire`].

@@ -1,8 +1,8 @@
-//! Resolved paths as people and other programs write them.
+//! Canonical paths in the form that people and other programs use.
 //!
-//! Windows puts a mark before a path that it resolved: `\\?\C:\data`. Few programs understand it, a
-//! shell does not even start there, and nobody types it. Where a path is told to somebody the mark
-//! goes; where we open the file ourselves it stays, because behind it no name means a device.
+//! Windows returns canonical paths with the verbatim prefix `\\?\`, such as `\\?\C:\data`. Few
+//! programs support it, and a shell cannot start in such a folder. Paths that are shown or passed
+//! on lose the prefix; paths that we open keep it, since it disables device names.
 
 use std::fs;
 use std::io;
@@ -10,18 +10,19 @@ use std::path::{Path, PathBuf};
 
 const DEVICES: &[&str] = &["con", "prn", "aux", "nul", "conin$", "conout$", "clock$"];
 const VERBATIM_PREFIX: &str = r"\\?\";
-/// What the system takes without the mark, in UTF-16 units with the one that ends it.
+/// Maximum length of a path without the prefix (`MAX_PATH`), in UTF-16 units including the
+/// terminator.
 const MAX_PATH: usize = 260;
 
-/// The path without links and dots, as others understand it.
+/// Resolves links and dots, and removes the verbatim prefix.
 ///
 /// # Errors
-/// When there is nothing at the path, or the system does not tell.
+/// Returns an error if the path does not exist or cannot be resolved.
 pub fn canonicalize(path: &Path) -> io::Result<PathBuf> {
     fs::canonicalize(path).map(simplify_path)
 }
 
-/// The path without the mark, where it means the same without it.
+/// Removes the verbatim prefix, if the path has the same meaning without it.
 #[must_use]
 pub fn simplify_path(path: PathBuf) -> PathBuf {
     let unmarked = path.to_str().filter(|_| cfg!(windows)).and_then(strip_verbatim);
@@ -43,7 +44,7 @@ fn strip_verbatim(path: &str) -> Option<String> {
     (fits && names.split('\\').all(is_same)).then_some(plain)
 }
 
-/// Whether Windows takes the name for a device, whatever follows its first dot.
+/// Returns whether Windows treats the name as a device, regardless of an extension.
 pub fn is_device_name(name: &str) -> bool {
     let stem = name.split(['.', ':']).next().unwrap_or(name).trim_end().to_lowercase();
     let numbered = ["com", "lpt"]

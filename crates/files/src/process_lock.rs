@@ -1,4 +1,4 @@
-//! Which processes are alive, by the lock that each one holds in a folder.
+//! Detects which processes are alive, by the lock file that each one holds in a folder.
 
 use std::collections::BTreeSet;
 use std::fs::File;
@@ -9,10 +9,10 @@ use std::time::Duration;
 use crate::lock::Lock;
 
 const SUFFIX: &str = ".lock";
-/// How long another process may be inside.
+/// How long to wait for the folder lock.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The lock that this process holds as long as it may write.
+/// The lock file of this process, held as long as it may write.
 #[derive(Debug)]
 pub struct ProcessLock {
     name: String,
@@ -20,15 +20,15 @@ pub struct ProcessLock {
     _lock: File,
 }
 
-/// Held while a process looks at the locks to remove some, or makes its own, so that no other takes
-/// a new one for that of a dead process.
+/// Held while a process prunes lock files or creates its own, so that a new lock file is not
+/// mistaken for that of a dead process.
 #[derive(Debug)]
 pub struct FolderLock {
     _lock: Lock,
 }
 
 impl FolderLock {
-    /// Waits for other processes that are inside.
+    /// Acquires the lock, and waits for other processes that hold it.
     pub fn acquire(owners: &Path) -> io::Result<Self> {
         let lock = Lock::acquire(&owners.join("gate"), LOCK_TIMEOUT);
         let held = "another process has been opening it for too long";
@@ -37,7 +37,7 @@ impl FolderLock {
 }
 
 impl ProcessLock {
-    /// Makes a lock of its own for this process; the caller holds the gate.
+    /// Creates the lock file of this process; the caller holds the folder lock.
     pub fn claim(owners: &Path, _gate: &FolderLock) -> io::Result<Self> {
         let file = tempfile::Builder::new()
             .prefix(&format!("{}-", std::process::id()))
@@ -49,7 +49,8 @@ impl ProcessLock {
         Ok(Self { name, path, _lock: lock })
     }
 
-    /// The same where no more belongs to a lock: those of dead processes are removed.
+    /// Removes the lock files of dead processes, then creates one for this process. For folders in
+    /// which a lock file has no other data attached.
     pub fn claim_and_prune(owners: &Path) -> io::Result<Self> {
         let gate = FolderLock::acquire(owners)?;
         for name in owners_in(owners).iter().filter(|name| !is_alive(owners, name)) {
@@ -58,7 +59,7 @@ impl ProcessLock {
         Self::claim(owners, &gate)
     }
 
-    /// The name by which other processes know this one.
+    /// Returns the name by which other processes identify this one.
     pub fn name(&self) -> &str {
         &self.name
     }
@@ -66,29 +67,29 @@ impl ProcessLock {
 
 impl Drop for ProcessLock {
     fn drop(&mut self) {
-        // A file that stays behind is found unlocked and removed by the next process.
+        // A leftover file is unlocked, and the next process removes it.
         let _left = std::fs::remove_file(&self.path);
     }
 }
 
-/// Everyone who left a lock in the folder, dead or alive.
+/// Returns the names of all lock files in the folder, of dead and live processes.
 pub fn owners_in(owners: &Path) -> BTreeSet<String> {
     let entries = std::fs::read_dir(owners).into_iter().flatten().flatten();
     entries.filter_map(|entry| owner_name(&entry.path()).map(str::to_owned)).collect()
 }
 
-/// Whether the process of that name may still be there.
+/// Returns whether the process of that name may still be alive.
 pub fn is_alive(owners: &Path, name: &str) -> bool {
     match File::open(lock_path(owners, name)) {
         Ok(file) => file.try_lock().is_err(),
-        // Only a missing lock proves that nobody holds it.
+        // Only a missing file proves that the lock is not held.
         Err(error) => error.kind() != io::ErrorKind::NotFound,
     }
 }
 
-/// Removes the lock of a dead process; the caller holds the gate.
+/// Removes the lock file of a dead process; the caller holds the folder lock.
 pub fn remove_owner(owners: &Path, name: &str, _gate: &FolderLock) {
-    // What is left behind is tried again by the next one.
+    // The next process retries a failed removal.
     let _gone = std::fs::remove_file(lock_path(owners, name));
 }
 

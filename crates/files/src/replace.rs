@@ -1,4 +1,4 @@
-//! Private folders, and files that are replaced at once: readers see the old one or the new one.
+//! Private folders, and atomic replacement of files: readers see the old or the new version.
 
 use std::fs::{DirBuilder, OpenOptions};
 use std::io::Write as _;
@@ -7,25 +7,26 @@ use std::{fs, io};
 
 use tempfile::NamedTempFile;
 
-/// Who may read a file after it was replaced.
+/// The access permissions of a replaced file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileAccess {
     Owner,
-    /// Those who may read the file that is replaced; its owner alone if there is none.
+    /// The permissions of the replaced file; only the owner if there was none.
     Kept,
-    /// Everyone whom the umask of this process leaves.
+    /// The default permissions, restricted by the umask of this process.
     Umask,
 }
 
 /// Replaces the contents of `path`, or creates it. A symbolic link is replaced, not followed.
 ///
 /// # Errors
-/// When the system refuses. Then the old file is as it was, and the new one is gone.
+/// Returns an error if the file cannot be written. The old file is then unchanged, and no temporary
+/// file is left.
 pub fn replace(path: &Path, contents: &[u8], access: FileAccess) -> io::Result<()> {
     rename(write_temporary(path, contents, access)?, path)
 }
 
-/// The same, with the new contents on disk before the old ones are gone.
+/// Like [`replace`], and syncs the new contents to disk before the rename.
 ///
 /// # Errors
 /// As [`replace`].
@@ -36,7 +37,7 @@ pub fn replace_synced(path: &Path, contents: &[u8], access: FileAccess) -> io::R
 }
 
 fn write_temporary(path: &Path, contents: &[u8], access: FileAccess) -> io::Result<NamedTempFile> {
-    // Unless told otherwise, a temporary file is readable for its owner alone, and stays so.
+    // By default, a temporary file is readable only by its owner.
     let mut builder = tempfile::Builder::new();
     #[cfg(unix)]
     if access == FileAccess::Umask {
@@ -52,17 +53,17 @@ fn write_temporary(path: &Path, contents: &[u8], access: FileAccess) -> io::Resu
     Ok(file)
 }
 
-/// The folder that holds the file.
+/// Returns the folder that contains the file.
 #[must_use]
 pub fn parent_folder(path: &Path) -> &Path {
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new("."))
 }
 
-/// Makes a folder with those above it, for its owner alone.
+/// Creates a folder and its parents, accessible only to the owner.
 ///
 /// # Errors
-/// When the system refuses.
+/// Returns an error if the folder cannot be created.
 pub fn create_private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -71,7 +72,7 @@ pub fn create_private_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Makes files that are created with these options readable for their owner alone.
+/// Makes files created with these options readable only by their owner.
 pub fn private_mode(options: &mut OpenOptions) -> &mut OpenOptions {
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(options, 0o600);
@@ -97,7 +98,7 @@ fn rename(file: NamedTempFile, path: &Path) -> io::Result<()> {
     renamed
 }
 
-/// Tries for half a second: whoever looks at new files for viruses keeps them for a moment.
+/// Retries for half a second: virus scanners keep new files open for a moment.
 #[cfg(any(windows, test))]
 fn retry_briefly(mut step: impl FnMut() -> io::Result<()>) -> io::Result<()> {
     const RETRY_INTERVAL: std::time::Duration = std::time::Duration::from_millis(25);

@@ -13,50 +13,51 @@ use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout};
 
-/// How long nothing must happen before a change counts as finished.
+/// How long no event must arrive before a change counts as finished.
 const QUIET_PERIOD: Duration = Duration::from_millis(100);
-/// How long to wait for that.
+/// Maximum time to wait for that.
 const MAX_SETTLE_TIME: Duration = Duration::from_secs(2);
-/// How often to look where the system does not tell.
+/// Poll interval on systems without file notifications.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// Watches files that may be replaced, made or removed at any time.
+/// Watches files that may be replaced, created or removed at any time.
 ///
-/// What happened is not said: whoever is told reads the files again.
+/// It reports only that something changed; the caller reads the files again.
 #[derive(Debug)]
 pub struct FileWatcher {
     files: Vec<PathBuf>,
     stamps: Vec<Option<FileStamp>>,
     signals: Option<WatchSignals>,
     poll: Duration,
-    /// Something happened that was not reported yet, because the wait for it was dropped.
+    /// A change that was not reported yet, because the wait for it was dropped.
     pending: bool,
 }
 
-/// What the system tells us.
+/// The file notifications of the system.
 #[derive(Debug)]
 struct WatchSignals {
     watcher: RecommendedWatcher,
     receiver: mpsc::Receiver<()>,
-    /// Whether one of the files was named since it was last looked at.
+    /// Whether an event named one of the files since the last check.
     named: Arc<AtomicBool>,
-    /// What the files are called, also where they lead to others.
+    /// The names of the files and of their link targets.
     names: Arc<Mutex<BTreeSet<OsString>>>,
     folders: BTreeSet<(PathBuf, Option<FileStamp>)>,
 }
 
-/// What tells one state of a file or folder from another without reading it.
+/// Metadata that identifies a version of a file or folder without reading it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct FileStamp {
     length: u64,
     modified: Option<SystemTime>,
-    /// Tells a folder that was replaced from one that was not.
+    /// Distinguishes a replaced folder from the original.
     created: Option<SystemTime>,
 }
 
-/// Begins to watch. Files are compared with how they are now, so watch first and read then.
+/// Starts watching. Later changes are detected relative to the current state, so start watching
+/// before reading the files.
 ///
-/// If the system cannot tell of changes, the files are looked at every two seconds.
+/// If the system provides no notifications, the files are polled every two seconds.
 pub fn watch(files: Vec<PathBuf>) -> FileWatcher {
     let mut watch = FileWatcher::polling(files, POLL_INTERVAL);
     watch.signals = WatchSignals::start(&watch.files).ok();
@@ -69,7 +70,7 @@ impl FileWatcher {
         Self { files, stamps, signals: None, poll, pending: false }
     }
 
-    /// Watches other files from now on. Changes of those that stay are not missed.
+    /// Replaces the set of watched files. Changes of files that stay in the set are not missed.
     pub fn set_files(&mut self, files: Vec<PathBuf>) {
         if files == self.files {
             return;
@@ -84,12 +85,12 @@ impl FileWatcher {
                 now.named.store(true, Ordering::Release);
             }
         }
-        // A signal may have been lost on the way; looking once too often does no harm.
+        // A notification may have been lost in between; an extra check is harmless.
         self.pending = true;
     }
 
-    /// Waits until something changed and then nothing did for a moment. A wait that is dropped
-    /// loses nothing: the next one reports it.
+    /// Waits until a file has changed and no event followed for a moment. Cancel safe: if the
+    /// future is dropped, the next call reports the change.
     pub async fn changed(&mut self) {
         loop {
             if !self.pending {
@@ -123,10 +124,10 @@ impl FileWatcher {
         }
     }
 
-    /// Whether one of the files was named by the system or looks different.
+    /// Returns whether an event named one of the files, or the metadata of one differs.
     fn has_changed(&mut self) -> bool {
         let named = self.signals.as_ref().is_some_and(|s| s.named.swap(false, Ordering::AcqRel));
-        // Folders first: what changes after this is signalled, what changed before is seen below.
+        // Folders first: later changes are notified, earlier ones are detected below.
         if self.signals.as_mut().is_some_and(|signals| signals.follow(&self.files).is_err()) {
             self.signals = None;
         }
@@ -139,7 +140,7 @@ impl FileWatcher {
 
 impl WatchSignals {
     fn start(files: &[PathBuf]) -> notify::Result<Self> {
-        // One waiting signal says as much as many.
+        // Capacity 1: notifications are coalesced.
         let (sender, receiver) = mpsc::channel(1);
         let named = Arc::new(AtomicBool::new(false));
         let names = Arc::new(Mutex::new(BTreeSet::new()));
@@ -147,7 +148,7 @@ impl WatchSignals {
         let known = Arc::clone(&names);
         let watcher = notify::recommended_watcher(move |event: notify::Result<notify::Event>| {
             match event {
-                // Our own reading is such an event.
+                // Reading the files causes access events.
                 Ok(event) if matches!(event.kind, EventKind::Access(_)) => return,
                 Ok(event) => {
                     let names = known.lock();
@@ -169,8 +170,8 @@ impl WatchSignals {
         Ok(signals)
     }
 
-    /// Watches the folders around the files as they are now. Folders that were replaced since are
-    /// watched anew, folders that no longer matter no more.
+    /// Watches the folders that currently contain the files. Replaced folders are watched again,
+    /// folders that are no longer needed are dropped.
     fn follow(&mut self, files: &[PathBuf]) -> notify::Result<()> {
         let ends = files.iter().filter_map(|file| std::fs::canonicalize(file).ok());
         let all: Vec<PathBuf> = files.iter().cloned().chain(ends).collect();
@@ -182,7 +183,7 @@ impl WatchSignals {
             .map(|folder| (folder.clone(), stamp(&folder)))
             .collect();
         for (folder, _) in self.folders.difference(&wanted) {
-            // The system forgets a folder that was removed by itself.
+            // The system already dropped the watch of a removed folder, so this may fail.
             let _ = self.watcher.unwatch(folder);
         }
         for (folder, _) in wanted.difference(&self.folders) {
@@ -193,8 +194,8 @@ impl WatchSignals {
     }
 }
 
-/// Whether something was written that is not about names: in another file than ours that says
-/// nothing, and a file beside ours may be written to all the time.
+/// Returns whether an event is about contents or metadata, not names. Such events of other files
+/// are ignored: a neighbouring file may be written constantly.
 const fn is_content_change(kind: EventKind) -> bool {
     matches!(
         kind,
@@ -202,7 +203,7 @@ const fn is_content_change(kind: EventKind) -> bool {
     )
 }
 
-/// The folder a file is in, or the closest one above that exists.
+/// Returns the folder of a file, or its closest existing ancestor.
 fn nearest_folder(file: &Path) -> Option<PathBuf> {
     file.ancestors()
         .skip(1)

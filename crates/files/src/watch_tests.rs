@@ -1,4 +1,4 @@
-//! Every way in which a file can change is noticed; reading it is not a change.
+//! Tests that every kind of change is noticed, and that reading is not a change.
 
 use std::fs;
 
@@ -14,7 +14,7 @@ async fn assert_quiet(watch: &mut FileWatcher, what: &str) {
     timeout(QUIET_PERIOD * 4, watch.changed()).await.expect_err(what);
 }
 
-/// Takes the reports that still come on a busy machine, and says how many there were.
+/// Consumes pending reports, which may be late on a busy machine, and returns their number.
 async fn drain(watch: &mut FileWatcher) -> usize {
     for reports in 0..20 {
         if timeout(QUIET_PERIOD * 4, watch.changed()).await.is_err() {
@@ -24,7 +24,7 @@ async fn drain(watch: &mut FileWatcher) -> usize {
     panic!("changes are reported without end");
 }
 
-/// Both ways of watching, to be put through the same changes.
+/// Returns both kinds of watchers, to be tested with the same changes.
 fn both(file: &Path) -> [FileWatcher; 2] {
     let files = vec![file.to_owned()];
     let told = watch(files.clone());
@@ -48,7 +48,7 @@ async fn what_is_written_beside_the_files_wakes_nobody() {
     }
     sleep(QUIET_PERIOD).await;
     assert!(!signals(&mut watch));
-    // Where the file leads to is not beside it.
+    // The target of the link is in another folder.
     fs::write(&end, "{}").unwrap();
     assert_changed(&mut watch, "what the file leads to").await;
 }

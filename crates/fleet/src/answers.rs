@@ -1,4 +1,4 @@
-//! What servers ask of us, and who answers.
+//! Requests from servers (elicitation, sampling, roots) and the trait that answers them.
 
 use std::pin::Pin;
 
@@ -7,57 +7,56 @@ use switchboard_config::Config;
 use switchboard_core::{CallTimeline, Published};
 use switchboard_wire::{Json, RpcError};
 
-/// An answer on its way: the text of a JSON result, or an error.
+/// The future of an answer: the text of a JSON result, or an error.
 pub type AnswerFuture<'a> = Pin<Box<dyn Future<Output = Result<String, RpcError>> + Send + 'a>>;
 
-/// One request of a server.
+/// A request from a server.
 #[derive(Clone, Copy, Debug)]
 pub struct ServerRequest<'a> {
-    /// The server that asks.
     pub server: &'a str,
-    /// What is being called, where that is known: in the modern era, and not before.
+    /// The target of the call that the request belongs to; known only in the modern era.
     pub target: Option<&'a str>,
     /// The number of that call.
     pub call: Option<u64>,
-    /// The server's own name for the question, where the era has one.
+    /// The server's key for the question, in the modern era.
     pub key: Option<&'a str>,
-    /// What is asked for.
     pub method: &'a str,
     pub params: Option<&'a Json>,
 }
 
-/// Answers what servers ask: elicitation, sampling, roots.
+/// Answers requests from servers: elicitation, sampling, roots.
 pub trait Answers: Send + Sync {
-    /// Gets the configuration, before any server is met.
+    /// Receives the configuration before any server is connected.
     fn set_config(&self, config: &Published<Config>) {
         let _ = config;
     }
 
-    /// What we tell a server that we can answer: the text of a JSON object.
+    /// Returns the capabilities to declare to a server, as the text of a JSON object.
     fn capabilities(&self, server: &str) -> String;
 
-    /// What it can answer for a caller who cannot: the text of a JSON object; nothing where nobody
-    /// is there.
+    /// Returns the capabilities offered on behalf of callers that lack them, as the text of a JSON
+    /// object; `None` without such a fallback.
     fn fallback_capabilities(&self, server: &str) -> Option<String> {
         let _ = server;
         None
     }
 
-    /// Hears that what a server asked a person to do at an address is done.
+    /// Handles the completion of a URL elicitation.
     fn on_elicitation_complete(&self, server: &str, elicitation: &str) {
         let _ = (server, elicitation);
     }
 
-    /// Tells callers apart that answer for themselves; calls of one caller have one number.
+    /// Returns a number that distinguishes callers that answer for themselves. All calls of one
+    /// caller share it.
     fn caller_group(&self) -> u64 {
         0
     }
 
-    /// Answers one request. Whoever no longer wants the answer drops the future.
+    /// Answers one request. Dropping the future cancels it.
     fn answer<'a>(&'a self, asking: ServerRequest<'a>) -> AnswerFuture<'a>;
 }
 
-/// Has a request answered, and notes for the call that it is for what was asked and answered.
+/// Wraps an answer so that the question and its answer are added to the call's timeline.
 pub fn record_on_timeline<'a>(
     timeline: Option<&'a CallTimeline>,
     asking: ServerRequest<'a>,
@@ -78,7 +77,8 @@ pub fn record_on_timeline<'a>(
         let open = timeline.add_question(asking.method, message);
         let answer = answering.await;
         if let Some(open) = open {
-            // What was filled in is nobody's business but the server's.
+            // Record only the action: the content that a person entered is meant for the server
+            // alone.
             let action = |text: &str| serde_json::from_str::<ElicitationAction>(text).ok()?.action;
             open.set_answer(match &answer {
                 Ok(text) => action(text).unwrap_or_else(|| "answered".to_owned()),
@@ -89,7 +89,7 @@ pub fn record_on_timeline<'a>(
     })
 }
 
-/// Answers nothing, and tells servers so.
+/// Declines all requests, and declares no capabilities.
 #[derive(Clone, Copy, Debug)]
 pub struct DeclineAll;
 

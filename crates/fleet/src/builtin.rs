@@ -1,5 +1,4 @@
-//! The built-in server, or one of the program around us, at the other end of a pipe inside this
-//! process.
+//! In-process servers: the built-in one and those of the embedding program, over an in-memory pipe.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,7 +8,7 @@ use switchboard_core::Tasks;
 use switchboard_wire::{Inbound, Json, Peer, RpcError, WireLimits, stream_pair};
 use tokio::sync::mpsc;
 
-/// Who answers at the other end.
+/// An in-process server.
 #[derive(Clone)]
 pub(crate) enum InProcessServer {
     Builtin(Arc<Builtin>),
@@ -17,7 +16,7 @@ pub(crate) enum InProcessServer {
 }
 
 impl InProcessServer {
-    /// The built-in server, for these folders.
+    /// Creates the built-in server for these folders.
     pub(crate) fn builtin(roots: Vec<PathBuf>) -> Self {
         Self::Builtin(Arc::new(Builtin::new(roots, jiff::Zoned::now)))
     }
@@ -30,7 +29,7 @@ impl InProcessServer {
     }
 }
 
-/// Starts a server inside this process and gives our end of the pipe.
+/// Starts an in-process server and returns our end of the pipe.
 pub(crate) fn start(inside: InProcessServer, tasks: &Tasks) -> (Peer, mpsc::Receiver<Inbound>) {
     let [ours, (server, mut asked)] = stream_pair(WireLimits::default());
     let answering = tasks.clone();

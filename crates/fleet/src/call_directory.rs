@@ -6,36 +6,35 @@ use switchboard_core::CallTimeline;
 
 use crate::answers::Answers;
 
-/// Finds calls in flight by their number. The host implements it.
+/// Finds calls in flight by their number. Implemented by the host.
 pub trait CallDirectory: Send + Sync {
-    /// Returns the steps of a call, to be added to.
+    /// Returns the timeline of a call.
     fn timeline(&self, call: u64) -> Option<CallTimeline>;
 
-    /// Returns the caller whose call a question is for that a server asked while these calls were in
-    /// flight, and counts the question until [`CallDirectory::end_question`].
+    /// Returns the owner of a question that a server asked while these calls were in flight. The
+    /// question counts as open until [`CallDirectory::end_question`].
     fn question_owner(&self, in_flight: &[u64]) -> QuestionOwner;
 
-    /// Notes that a question for a call has its answer, or that the server withdrew it.
+    /// Ends a question of a call: it was answered, or the server withdrew it.
     fn end_question(&self, call: u64);
 }
 
-/// Who answers a server's question.
+/// The side that answers a server's question.
 pub enum QuestionOwner {
-    /// The host: no caller answers for itself.
+    /// The host, since no caller answers for itself.
     Host,
     /// The caller of one call, which answers for itself.
     Caller {
         /// The number of the call.
         call: u64,
-        /// How its caller answers.
         answers: Arc<dyn Answers>,
     },
-    /// One of several callers, and it is unknown which.
+    /// One of several callers; which one is unknown.
     Ambiguous,
 }
 
 impl QuestionOwner {
-    /// The call that the question is for, where that is known.
+    /// Returns the call that the question belongs to, if it is known.
     pub(crate) const fn call(&self) -> Option<u64> {
         match self {
             Self::Caller { call, .. } => Some(*call),
@@ -44,7 +43,7 @@ impl QuestionOwner {
     }
 }
 
-/// Ends a question of a caller when it is dropped: also when the task that answers it is.
+/// Ends a caller's question on drop, including when the task that answers it is dropped.
 pub(crate) struct QuestionGuard {
     call: u64,
     calls: Arc<dyn CallDirectory>,

@@ -1,4 +1,4 @@
-//! Keeps the announcements of a modern server coming: it tells of changes only while it is asked to.
+//! The `subscriptions/listen` request, which keeps change notifications of a modern server coming.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,9 +14,9 @@ use tokio::time::sleep;
 use crate::connect_context::ConnectContext;
 use crate::server_sync::can_subscribe;
 
-/// One request to listen is renewed after this at the latest.
+/// How long one listen request may run before it is renewed.
 const LISTEN_TIMEOUT: Duration = Duration::from_secs(86_400);
-/// The shortest and the longest wait before the request is made again.
+/// Minimum and maximum delay before the request is repeated.
 const RETRY_DELAY_RANGE: (Duration, Duration) = (Duration::from_secs(5), Duration::from_secs(60));
 
 #[derive(Default, Deserialize)]
@@ -33,16 +33,16 @@ struct ListCapability {
     list_changed: bool,
 }
 
-/// Who listens to what.
+/// Listens to the change notifications of one connection.
 pub(crate) struct ChangeListener<'a> {
     pub(crate) peer: &'a Peer,
     pub(crate) server: &'a ServerId,
     pub(crate) context: &'a ConnectContext,
-    /// Whether this connection hears about resources: one of several is enough.
+    /// Whether this connection receives resource updates. One instance per server is enough.
     pub(crate) listens_to_resources: bool,
-    /// Is told whenever something may have been missed.
+    /// Signals that changes may have been missed.
     pub(crate) missed: mpsc::Sender<()>,
-    /// Is set when the server does not know how to tell of changes.
+    /// Set if the server does not support change notifications.
     pub(crate) unsupported: &'a AtomicBool,
 }
 
@@ -85,7 +85,7 @@ impl ChangeListener<'_> {
             let request = Request::new("subscriptions/listen", &params, LISTEN_TIMEOUT);
             let outcome = tokio::select! {
                 outcome = self.peer.request(request) => outcome,
-                // One request says everything that is wanted, so another takes its place.
+                // A request lists all wanted notifications, so a change needs a new request.
                 () = other => {
                     self.report_missed();
                     continue;
@@ -105,14 +105,14 @@ impl ChangeListener<'_> {
         }
     }
 
-    /// Reports that changes may have been missed.
+    /// Signals that changes may have been missed.
     fn report_missed(&self) {
-        // A full queue holds the same report already.
+        // A full queue already holds the same signal.
         _ = self.missed.try_send(());
     }
 }
 
-/// How long lists last whose changes a modern server does not tell of, where it says.
+/// Returns the TTLs of the lists for which a modern server sends no change notifications.
 pub(crate) fn unannounced_ttls(
     agreement: &Agreement,
     deaf: &AtomicBool,
@@ -136,7 +136,7 @@ pub(crate) fn unannounced_ttls(
     ]
 }
 
-/// The lists whose changes the server tells of.
+/// Returns the lists for which the server sends change notifications.
 fn announced_lists(agreement: &Agreement) -> Map<String, Value> {
     let declared: ListCapabilities = agreement.capabilities.read().unwrap_or_default();
     let wanted = [

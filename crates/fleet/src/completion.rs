@@ -1,4 +1,4 @@
-//! Asks a server how the value of an argument may go on.
+//! Completion of argument values by a server.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,27 +9,26 @@ use serde_json::json;
 use switchboard_catalog::Server;
 use switchboard_wire::{Request, RequestError, Revision};
 
-/// The most values that one answer may have.
+/// Maximum number of values per answer.
 const MAX_VALUES: usize = 100;
-/// How long a server may take; somebody waits with a finger on a key.
+/// How long a server may take. Short, since a person is typing.
 const COMPLETION_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What an argument belongs to.
+/// The prompt or template that an argument belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompletionTarget<'a> {
-    /// A prompt, by its name.
+    /// A prompt, by name.
     Prompt(&'a str),
-    /// A family of resources, by its template.
+    /// A resource template, by URI template.
     Template(&'a str),
 }
 
-/// An argument that somebody has begun to write.
+/// An argument value to complete.
 #[derive(Clone, Copy, Debug)]
 pub struct CompletionRequest<'a> {
-    /// What it belongs to.
     pub target: CompletionTarget<'a>,
     pub argument: &'a str,
-    /// What is written of its value.
+    /// The partial value.
     pub value: &'a str,
     /// The values of other arguments.
     pub context: &'a BTreeMap<String, String>,
@@ -46,22 +45,17 @@ pub struct Completion {
     pub has_more: bool,
 }
 
-/// Why a value cannot be completed.
+/// The reason why a value cannot be completed.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum CompletionError {
-    /// There is no connection.
     #[error("server `{0}` is not ready")]
     NotReady(String),
-    /// The server does not offer it.
     #[error("server `{0}` does not complete arguments")]
     NotOffered(String),
-    /// The server has no answer.
     #[error("server `{0}` does not complete this: {1}")]
     Failed(String, RequestError),
-    /// The answer is none.
     #[error("server `{0}` completes in a way that cannot be read: {1}")]
     Unreadable(String, String),
-    /// A rule forbids it.
     #[error("not allowed: {0}")]
     NotAllowed(String),
 }
@@ -80,10 +74,11 @@ struct CompletionMembers {
     has_more: Option<bool>,
 }
 
-/// Asks a server for completions of an argument value.
+/// Requests completions of an argument value from a server.
 ///
 /// # Errors
-/// When the server is not connected, has no completions or does not answer in time.
+/// Returns an error if the server is not connected, does not offer completions or does not answer
+/// in time.
 pub async fn complete(
     server: &Server,
     completing: &CompletionRequest<'_>,
@@ -91,7 +86,7 @@ pub async fn complete(
     let name = || server.id.to_string();
     let (instance, peer) = server.least_busy().ok_or_else(|| CompletionError::NotReady(name()))?;
     let agreement = server.agreement.as_ref().ok_or_else(|| CompletionError::NotReady(name()))?;
-    // The first revision had completions and no word for them.
+    // The first revision has completions but no capability for them.
     if agreement.revision > Revision::V2024_11_05 && !agreement.has_capability("completions") {
         return Err(CompletionError::NotOffered(name()));
     }

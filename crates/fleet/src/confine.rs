@@ -1,7 +1,7 @@
-//! Takes away from this process what a server shall not have, then becomes the server.
+//! The sandbox: drops the privileges of this process, then executes the server.
 //!
-//! It runs in a process of its own between the keeper and the server, because what is taken away
-//! here can never be had again. If any of it cannot be taken away, the server does not start.
+//! Runs in a separate process between the keeper and the server, because dropped privileges cannot
+//! be regained. If any restriction cannot be applied, the server does not start.
 
 use std::ffi::OsString;
 use std::io;
@@ -13,8 +13,8 @@ use std::process::Command;
 use crate::keeper::close_inherited;
 use crate::process::SandboxPlan;
 
-/// Confines this process by the plan, which is the first word, and becomes the program that the
-/// others name. Comes back only with the exit status of a failure.
+/// Confines this process by the plan in the first argument, then executes the program given by the
+/// others. Returns only on failure, with the exit status.
 #[must_use]
 pub fn confine(words: &[OsString]) -> u8 {
     let tell = |message: String| {
@@ -40,8 +40,8 @@ fn report_failure(message: &str) {
     _ = writeln!(io::stderr(), "{message}");
 }
 
-/// What programs need of the system to start at all, to find names and to check certificates.
-/// Accounts' passwords and other people's files are not among it.
+/// System paths that programs need to start, to resolve names and to verify certificates. Password
+/// hashes and other users' files are not included.
 #[cfg(target_os = "linux")]
 const SYSTEM_PATHS: &[&str] = &[
     "/usr",
@@ -77,7 +77,8 @@ const SYSTEM_PATHS: &[&str] = &[
     "/etc/timezone",
 ];
 
-/// The terminal is not among them: it is where we ask a person, who must see and type what is ours.
+/// Devices that a server may use. The terminal is not among them: a server must not imitate our
+/// prompts or read a person's answers.
 #[cfg(target_os = "linux")]
 const DEVICES: &[&str] = &["/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom"];
 
@@ -104,7 +105,8 @@ mod linux {
             if let Err(why) = has_mounts.and_then(|()| self.hide_sockets(program)) {
                 match why {
                     HideSocketsError::Incomplete(why) => return Err(why),
-                    // Not everywhere are there mounts of one's own; the rest holds all the same.
+                    // Mount namespaces are not available everywhere; the other restrictions still
+                    // apply.
                     HideSocketsError::Unsupported(why) => report_failure(&format!(
                         "the sandbox cannot hide sockets of other programs here: {why}"
                     )),
@@ -114,7 +116,8 @@ mod linux {
             drop_capabilities()
         }
 
-        /// Leaves the network if it shall, and gets mounts of its own where that can be done.
+        /// Leaves the network namespace unless the plan allows the network, and creates a mount
+        /// namespace if possible.
         fn unshare_namespaces(&self) -> Result<Result<(), HideSocketsError>, String> {
             let mounts = UnshareFlags::NEWNS;
             if self.has_network {
@@ -151,8 +154,8 @@ mod linux {
             set(Resource::Core, Some(0), "core dumps")
         }
 
-        /// Files outside the plan cannot be opened, processes outside cannot be looked into or sent
-        /// signals, and neither can sockets without a file be reached.
+        /// Restricts access to the files of the plan with Landlock. Also prevents tracing and
+        /// signalling outside processes, and connecting to abstract Unix sockets.
         fn restrict_files(&self, program: &Path) -> Result<(), String> {
             let failed = |error: landlock::RulesetError| error.to_string();
             let all = AccessFs::from_all(ABI::V5);
@@ -176,7 +179,7 @@ mod linux {
             let given = self.read.iter().map(|path| (path.as_path(), read));
             let written = self.write.iter().map(|path| (path.as_path(), all));
             for (path, access) in system.chain(devices).chain(own).chain(given).chain(written) {
-                // What is not there cannot be reached either.
+                // A path that does not exist needs no rule.
                 let Ok(about) = fs::metadata(path) else { continue };
                 let Ok(open) = PathFd::new(path) else { continue };
                 let access = if about.is_dir() { access } else { access & file_access() };
@@ -196,7 +199,7 @@ mod linux {
         AccessFs::from_file(ABI::V5)
     }
 
-    /// What the superuser may do beyond files would lead around all of the above.
+    /// Drops all capabilities: those of root would bypass the restrictions above.
     fn drop_capabilities() -> Result<(), String> {
         let none = CapabilitySets {
             effective: CapabilitySet::empty(),
@@ -206,7 +209,7 @@ mod linux {
         set_capabilities(None, none).map_err(|error| format!("powers cannot be given up: {error}"))
     }
 
-    /// Parts from others in some ways; a user of its own is needed for that.
+    /// Unshares namespaces. A user other than root needs a new user namespace for that.
     fn unshare_as_user(flags: UnshareFlags) -> std::io::Result<()> {
         let user = geteuid().as_raw();
         let group = getegid().as_raw();

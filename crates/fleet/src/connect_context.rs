@@ -1,4 +1,4 @@
-//! What all connections share.
+//! The context shared by all connections.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ use crate::messages::ServerMessageStore;
 use crate::negotiate::EraCache;
 use crate::subscriptions::Subscriptions;
 
-/// What all connections share.
+/// The context shared by all connections.
 pub struct ConnectContext {
     client: OnceLock<HttpClient>,
     pub(crate) config: Published<Config>,
@@ -43,7 +43,7 @@ pub struct ConnectContext {
 }
 
 impl ConnectContext {
-    /// How we introduce ourselves to a server.
+    /// Returns the introduction that is sent to a server.
     pub(crate) fn introduction(&self, server: &ServerId) -> Introduction {
         Introduction {
             name: "switchboard".to_owned(),
@@ -53,21 +53,21 @@ impl ConnectContext {
         }
     }
 
-    /// What servers say unasked.
+    /// Returns the log messages of servers.
     #[must_use]
     pub const fn messages(&self) -> &ServerMessageStore {
         &self.messages
     }
 
-    /// Which resources are wanted.
+    /// Returns the subscribed resources.
     #[must_use]
     pub const fn subscriptions(&self) -> &Subscriptions {
         &self.subscriptions
     }
 
-    /// The client that all HTTP servers share, made when the first of them needs it: that reads the
-    /// system's certificates, which a host without such servers can do without.
-    /// A server with authorities of its own has a client of its own.
+    /// Returns the HTTP client shared by all servers. It is created on first use, since loading the
+    /// system's certificates is wasted on a host without HTTP servers. A server with its own
+    /// certificate authorities gets its own client.
     pub fn client(&self, own: Option<&AuthoritiesFile>) -> Result<HttpClient, RequestError> {
         if let Some(own) = own {
             let bad = |error| RequestError::NotSent(format!("`{}` {error}", own.path.display()));
@@ -86,29 +86,25 @@ impl ConnectContext {
 
 /// The parts of a [`ConnectContext`].
 pub struct ConnectParts {
-    /// The configuration, as it is and as it changes.
     pub config: Published<Config>,
-    /// Who answers what servers ask.
+    /// Answers requests from servers.
     pub answers: Arc<dyn Answers>,
-    /// The calls in flight.
     pub calls: Arc<dyn CallDirectory>,
-    /// The program that stays between us and a server.
+    /// The keeper's command line.
     pub keeper: Option<Vec<String>>,
     pub variables: BTreeMap<String, String>,
-    /// The folders of the built-in server.
+    /// The root folders of the built-in server.
     pub roots: Vec<PathBuf>,
-    /// The folder to remember what was learnt about servers, and what they said.
+    /// The state folder, for detected eras, logs and messages.
     pub state: Option<PathBuf>,
     /// How long a server may take to start.
     pub start_limit: Duration,
-    /// Where late answers go, with the tag of their call.
+    /// Receiver of late answers, with the tags of their calls.
     pub late_answers: mpsc::Sender<(u64, Json)>,
     pub tasks: Tasks,
-    /// Where events are told.
     pub events: Events,
-    /// The logins of servers.
     pub logins: Logins,
-    /// The servers that are part of the program around us.
+    /// Servers provided by the embedding program.
     pub in_process: BTreeMap<ServerId, Arc<InProcess>>,
 }
 

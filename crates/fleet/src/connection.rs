@@ -1,4 +1,4 @@
-//! One task per instance of a server: starts it, lists it, keeps it and ends it.
+//! The task of one server instance: starts it, lists its offers, maintains it and stops it.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -23,38 +23,36 @@ use crate::process::Process;
 use crate::relist::{RelistResult, RelistSchedule};
 use crate::server_sync::{ServerSync, SyncOptions};
 
-/// A server that lived as long starts afresh: its next failure is the first.
+/// Uptime after which the failure count is reset.
 const STABLE_UPTIME: Duration = Duration::from_secs(10);
-/// How long the output of a server that has ended is still read.
+/// How long the output of an exited server is still read.
 const OUTPUT_DRAIN: Duration = Duration::from_millis(200);
-/// How long a server may think about which messages are wanted before it is announced.
+/// How long to wait for the log level to be set before the server is announced.
 const LOG_LEVEL_TIMEOUT: Duration = Duration::from_millis(200);
-/// How long calls on a connection that is replaced may still run.
+/// How long calls on a retiring connection may continue.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
-/// How often a server that wants a login looks whether somebody has logged in.
+/// How often a server that needs a login checks for a new one.
 const LOGIN_POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// What a connection tells the supervisor.
+/// A report from a connection to the supervisor.
 #[derive(Debug)]
 pub(crate) enum ConnectionReport {
-    /// It is not usable, for this reason.
+    /// The connection is not usable.
     Down(ServerStatus),
     Ready {
-        /// How to talk to it.
         peer: Peer,
-        /// What was agreed on.
         agreement: Arc<Agreement>,
         offers: Arc<Offers>,
     },
-    /// What it offers has changed.
+    /// The server's offers have changed.
     Offers(Arc<Offers>),
 }
 
-/// The reins of a connection's task.
+/// The supervisor's controls for a connection task.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ConnectionControl {
     pub(crate) stop: CancellationToken,
-    /// End when the calls under way have ended.
+    /// Stops the connection after its calls in flight have ended.
     pub(crate) retire: CancellationToken,
     pub(crate) restart: Arc<Notify>,
 }
@@ -63,9 +61,9 @@ pub(crate) struct ConnectionControl {
 pub(crate) struct ServerConnection {
     pub(crate) config: Arc<ServerConfig>,
     pub(crate) number: usize,
-    /// What the server offered last, in case it cannot be listed.
+    /// The last known offers, used if a list cannot be fetched.
     pub(crate) previous_offers: Arc<Offers>,
-    /// Tells this connection's reports from those of the one it replaced.
+    /// Distinguishes the reports of this connection from those of its predecessor.
     pub(crate) generation: u64,
     pub(crate) health: Arc<Health>,
     pub(crate) context: Arc<ConnectContext>,
@@ -80,7 +78,7 @@ enum ConnectionEnd {
     NeedsLogin(ServerFailure),
 }
 
-/// An order of the supervisor to a connection.
+/// A signal from the supervisor to a connection.
 enum ControlSignal {
     Stop,
     Retire,
@@ -88,7 +86,7 @@ enum ControlSignal {
 }
 
 impl ServerConnection {
-    /// Keeps the server alive until the reins say otherwise.
+    /// Keeps the server running until it is stopped or retired.
     pub(crate) async fn run(self) {
         let mut failures = 0;
         let account = self.account();
@@ -138,7 +136,7 @@ impl ServerConnection {
                 failures = 0;
             }
             failures += 1;
-            // A crash is most often a single one: the first restart does not wait.
+            // A crash is usually an isolated event, so the first restart is immediate.
             if was_ready && failures == 1 {
                 continue;
             }
@@ -151,13 +149,13 @@ impl ServerConnection {
         }
     }
 
-    /// Who gives requests their login, if this server takes one.
+    /// Returns the account that authorizes requests, if the server supports logins.
     fn account(&self) -> Option<Arc<Account>> {
         let Transport::Http { urls, .. } = &self.config.transport else { return None };
         self.context.logins.account(&self.config, instance_url(urls, self.number))
     }
 
-    /// Waits; returns whether to go on.
+    /// Waits; returns whether to continue.
     async fn pause(&self, wait: Duration) -> bool {
         let until = tokio::time::Instant::now() + wait.min(Duration::from_secs(86_400 * 365));
         tokio::select! {
@@ -168,7 +166,7 @@ impl ServerConnection {
         }
     }
 
-    /// Waits until somebody has logged in; returns whether to go on.
+    /// Waits for a login; returns whether to continue.
     async fn wait_for_login(&self, account: Option<&Arc<Account>>) -> bool {
         loop {
             let look = async {
@@ -194,7 +192,7 @@ impl ServerConnection {
         _ = self.reports.send((self.generation, report)).await;
     }
 
-    /// Lists a new connection, announces it and looks after it until it ends.
+    /// Lists a new connection, announces it and maintains it until it ends.
     async fn maintain(
         &self,
         live: LiveConnection,
@@ -224,9 +222,10 @@ impl ServerConnection {
             let listing = list_offers(peer, agreement, self.config.timeout, kinds, before);
             Some(Box::pin(after_log_level(&level_sent, listing)))
         };
-        // What the server asks is answered while it is listed: it may wait for that.
+        // The loop below answers the server's requests during the listing, since the server may
+        // wait for them.
         let mut listing = start_listing(ALL_KINDS, offers);
-        // What the server wrote before it ended may still be in the pipe, until its last words.
+        // After an exit, the pipe may still hold output; read it until `last_words`.
         let mut announced = false;
         let mut last_words = None;
         let end = loop {
@@ -298,7 +297,7 @@ impl ServerConnection {
         }
     }
 
-    /// Reports what the server offers: as a change if it was announced before, otherwise as ready.
+    /// Reports the server's offers: as a change if it was announced before, otherwise as ready.
     async fn announce(
         &self,
         peer: &Peer,
@@ -323,7 +322,7 @@ impl ServerConnection {
         }
     }
 
-    /// Why somebody has to log in before anything can be listed.
+    /// Returns the failure if the tools could not be listed without a login.
     async fn check_login(
         &self,
         listed: &ListedOffers,
@@ -332,7 +331,7 @@ impl ServerConnection {
         login_failure(&self.config, account, listed.tools_error.as_ref()?).await
     }
 
-    /// Asks a server that rests whether it is well again: never with a call.
+    /// Probes a server whose breaker is open until it answers. Never sends a call.
     fn spawn_probe(&self, peer: &Peer) {
         let peer = peer.clone();
         let health = Arc::clone(&self.health);
@@ -354,7 +353,7 @@ impl ServerConnection {
         });
     }
 
-    /// Lets the calls on a connection end that is about to.
+    /// Waits for the calls in flight to end.
     async fn drain(&self, peer: &Peer) {
         let deadline = Instant::now() + DRAIN_TIMEOUT;
         while self.health.in_flight() > 0 && !peer.is_closed() && Instant::now() < deadline {
@@ -373,16 +372,16 @@ async fn shut_down(peer: &Peer, process: Option<Process>, why: &str) {
     }
 }
 
-/// What was listed, once the server also knows which messages are wanted: nothing of ours is under
-/// way when it is announced. A server that is silent about that is not waited for.
+/// Waits until the log level has been set as well, so that no request of ours is in flight when the
+/// server is announced. The wait is bounded by `LOG_LEVEL_TIMEOUT`.
 async fn after_log_level<T>(level_told: &CancellationToken, listing: impl Future<Output = T>) -> T {
     let listed = listing.await;
-    // A server that has not confirmed the level by then is announced all the same.
+    // A server that has not confirmed the level by then is announced anyway.
     _ = tokio::time::timeout(LOG_LEVEL_TIMEOUT, level_told.cancelled()).await;
     listed
 }
 
-/// The result of what is under way; nothing is under way, nothing comes.
+/// Awaits a future if there is one; otherwise never completes.
 async fn await_optional<F: Future + Unpin>(under_way: &mut Option<F>) -> F::Output {
     match under_way {
         Some(future) => future.await,
@@ -414,10 +413,10 @@ async fn responds_to_probe(peer: &Peer) -> bool {
     peer.request(Request::new(method, "", Duration::from_secs(5))).await.is_ok()
 }
 
-/// The first and the longest wait.
+/// Initial and maximum back-off.
 const BACK_OFF_RANGE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
-/// Doubling waits with some jitter, so that servers do not all come back at once.
+/// Returns an exponential back-off with jitter, so that servers do not all restart at once.
 pub(crate) fn back_off(failures: u32, seed: u64) -> Duration {
     let doubled = BACK_OFF_RANGE.0 * 2_u32.saturating_pow(failures.saturating_sub(1).min(10));
     let wait = doubled.min(BACK_OFF_RANGE.1);
@@ -426,7 +425,7 @@ pub(crate) fn back_off(failures: u32, seed: u64) -> Duration {
     wait.mul_f64(0.8 + 0.2 * f64::from(u32::try_from(step % 1_000).unwrap_or(0)) / 1_000.0)
 }
 
-/// Up to a tenth longer, so that not everything happens at once.
+/// Lengthens a delay by up to 10 %, so that timers do not all fire at once.
 pub(crate) fn add_jitter(wait: Duration, seed: u64) -> Duration {
     let step = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32;
     wait.mul_f64(1.0 + 0.1 * f64::from(u32::try_from(step % 1_000).unwrap_or(0)) / 1_000.0)

@@ -1,4 +1,4 @@
-//! From a server's configuration to a connection that both sides agreed on.
+//! Establishes a connection from a server's configuration.
 
 use std::collections::HashMap;
 use std::io;
@@ -28,25 +28,24 @@ use crate::negotiate::{
 use crate::process::{Launch, Process};
 use crate::stderr::{ErrorLog, log_file};
 
-/// What to do about a server that turned the connection down.
+/// Hint for a server that refused the connection.
 const REFUSED_HINT: &str = "the server says this itself: its own documentation tells what it needs";
 
-/// A connection to a server.
+/// An established connection to a server.
 pub(crate) struct LiveConnection {
     pub(crate) peer: Peer,
     pub(crate) inbound: mpsc::Receiver<Inbound>,
     pub(crate) agreement: Agreement,
     pub(crate) process: Option<Process>,
     pub(crate) log: ErrorLog,
-    /// Whether we said that folders can be asked for.
+    /// Whether the `roots` capability was declared.
     pub(crate) declared_roots: bool,
 }
 
-/// Why there is no connection.
+/// The reason why no connection was established.
 pub(crate) enum EstablishError {
-    /// It failed; it may work later.
+    /// A failure that may be temporary.
     Failed(ServerFailure),
-    /// The server wants a login.
     NeedsLogin(ServerFailure),
 }
 
@@ -107,7 +106,7 @@ pub(crate) async fn establish(
             };
             let key = format!("{}#{number}", config.restart_key());
             let remembered = around.era_cache.recall(&key);
-            // All ways together get twice the time of a start, not each of them.
+            // All connection modes share this limit.
             let opening = tokio::time::timeout(around.start_limit * 2, door.negotiate(remembered));
             let opened =
                 opening.await.unwrap_or(Err(RequestError::TimedOut(around.start_limit * 2)));
@@ -166,7 +165,7 @@ async fn connect_stdio(
     let us = &around.introduction(&config.id);
     let key = config.restart_key();
     let mut attempt = StreamAttempt::initial(config.era, around.era_cache.recall(&key));
-    // One deadline for both processes, if it takes two.
+    // One deadline, even if the process is started twice.
     let end = Instant::now() + PROBE_TIMEOUT + around.start_limit;
     loop {
         let file = around.state.as_deref().map(|state| log_file(state, &config.id));
@@ -202,7 +201,8 @@ async fn connect_stdio(
                 let was_closed = peer.is_closed();
                 peer.close("no agreement");
                 let reason = match was_closed {
-                    // Whoever waits finds out in its own way; why the connection ended is the cause.
+                    // The reason of the closed connection is the cause; `error` is only a
+                    // consequence.
                     true => peer.wait_until_closed().await.0,
                     false => error.to_string(),
                 };
@@ -219,7 +219,7 @@ fn declares_roots(us: &Introduction) -> bool {
         .is_ok_and(|said| said.contains_key("roots"))
 }
 
-/// The failure of a server that is over, with its last words.
+/// Describes the failure of an exited server, with the end of its standard error.
 pub(crate) async fn exit_failure(
     server: &ServerId,
     process: &mut Process,
@@ -250,12 +250,12 @@ pub(crate) async fn exit_failure(
     ServerFailure { message, hint, stderr, exit }
 }
 
-/// The address of an instance.
+/// Returns the URL of an instance.
 pub(crate) fn instance_url(urls: &[String], number: usize) -> &str {
     urls.get(number % urls.len().max(1)).map_or("", String::as_str)
 }
 
-/// What to tell the person if the server wants a login, or one that is good for more.
+/// Returns the failure to show if the server requires a login or a larger scope.
 pub(crate) async fn login_failure(
     config: &ServerConfig,
     account: Option<&Arc<Account>>,
@@ -279,7 +279,8 @@ pub(crate) async fn login_failure(
     })
 }
 
-/// A server that is confined, or is to be, does not share a folder for temporary files.
+/// Returns a private temporary folder for a server that is confined or whose profile is being
+/// learned.
 fn temp_folder(
     config: &ServerConfig,
     around: &Arc<ConnectContext>,
@@ -304,7 +305,7 @@ fn secret_failure(error: &LoginError) -> ServerFailure {
 }
 
 fn connect_failure(url: &str, error: &RequestError) -> ServerFailure {
-    // The query may hold a secret, so it is not shown.
+    // The query may contain a secret, so it is not shown.
     let place = url.split('?').next().unwrap_or(url);
     let failure = ServerFailure::new(format!("cannot connect to `{place}`: {error}"));
     match error_hint(error) {
@@ -313,7 +314,7 @@ fn connect_failure(url: &str, error: &RequestError) -> ServerFailure {
     }
 }
 
-/// What to do where a program did not agree with us.
+/// Returns a hint for a failed negotiation with a program.
 fn program_hint(error: &RequestError) -> Option<String> {
     let hint = match error {
         RequestError::Rpc(_) => REFUSED_HINT,

@@ -1,7 +1,8 @@
-//! Covers the folders in which programs keep their sockets, for one process and what it starts.
+//! Hides the sockets of other programs from a process and its children.
 //!
-//! Landlock keeps nobody from connecting to a socket whose file cannot be opened. So a confined server
-//! gets empty folders in the place of these, in which stands what it was given and nothing else.
+//! Landlock does not prevent connecting to a socket by its path. A confined server therefore gets
+//! empty `tmpfs` mounts over the folders with sockets, in which only its allowed paths are
+//! restored.
 
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::symlink;
@@ -11,22 +12,22 @@ use std::{fs, io};
 use rustix::fs::{Mode, OFlags, open};
 use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_bind_recursive, mount_change};
 
-/// Where sockets are: of the system, of desktops, of whoever has no better place.
+/// Folders with sockets of the system, of desktops and of other programs.
 const SOCKET_FOLDERS: &[&str] = &["/run", "/var/run", "/tmp", "/var/tmp"];
-/// Links of some systems by which programs are found.
+/// Links by which some systems find programs.
 const PROGRAM_LINKS: &[&str] =
     &["/run/current-system", "/run/booted-system", "/run/wrappers", "/run/opengl-driver"];
 
-/// Why the folders are not covered.
+/// The reason why the sockets are not hidden.
 pub(crate) enum HideSocketsError {
-    /// It cannot be done here, and nothing was changed.
+    /// Not possible on this system; no folder was hidden.
     Unsupported(io::Error),
-    /// It was begun, and the server would not find what it was given.
+    /// Failed midway, so that allowed paths may be missing.
     Incomplete(String),
 }
 
-/// Covers the folders, in mounts that are this process's own. What of `kept` is in them stays, and
-/// `own` alone of the folder that it is in.
+/// Hides the folders in the mount namespace of this process. Paths in `kept` remain visible. The
+/// folder around `own` is hidden too, except for `own`.
 pub(crate) fn hide_sockets(kept: &[&Path], own: Option<&Path>) -> Result<(), HideSocketsError> {
     let here = std::env::current_dir().ok();
     let real = |path: &Path| fs::canonicalize(path).ok();
@@ -53,7 +54,7 @@ pub(crate) fn hide_sockets(kept: &[&Path], own: Option<&Path>) -> Result<(), Hid
             Some((path, open(path, OFlags::PATH | OFlags::CLOEXEC, Mode::empty()).ok()?))
         })
         .collect();
-    // Nobody else sees what is mounted from here on.
+    // Make mounts private, so that other processes do not see the following ones.
     let alone = MountPropagationFlags::PRIVATE | MountPropagationFlags::REC;
     mount_change("/", alone).map_err(|error| HideSocketsError::Unsupported(error.into()))?;
     let flags = MountFlags::NOSUID | MountFlags::NODEV;
@@ -68,7 +69,7 @@ pub(crate) fn hide_sockets(kept: &[&Path], own: Option<&Path>) -> Result<(), Hid
         restore_mount(path, file).map_err(|error| incomplete_error(path, &error))?;
     }
     for (path, target) in &links {
-        // Its folder may have come back with it in it.
+        // Restoring its folder may have restored the link as well.
         if path.symlink_metadata().is_err() {
             path.parent()
                 .map_or(Ok(()), fs::create_dir_all)
@@ -76,7 +77,8 @@ pub(crate) fn hide_sockets(kept: &[&Path], own: Option<&Path>) -> Result<(), Hid
                 .map_err(|error| incomplete_error(path, &error))?;
         }
     }
-    // Where we are may be below a cover: ways from there would lead around it.
+    // The working directory may be below a hidden folder, and relative paths would bypass the
+    // mount. Enter it again by its absolute path.
     let back = here.filter(|here| std::env::set_current_dir(here).is_ok());
     match back {
         Some(_) => Ok(()),
@@ -93,7 +95,7 @@ fn incomplete_error(path: &Path, error: &io::Error) -> HideSocketsError {
     ))
 }
 
-/// Gives a file or folder its place again, in the covers.
+/// Makes a file or folder visible again inside the hidden folders.
 fn restore_mount(path: &Path, file: &OwnedFd) -> io::Result<()> {
     let source = format!("/proc/self/fd/{}", file.as_raw_fd());
     let is_folder = fs::metadata(&source)?.is_dir();

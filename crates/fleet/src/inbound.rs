@@ -1,4 +1,4 @@
-//! What a server sends without being asked: requests, announcements, messages, late answers.
+//! Messages sent by servers: requests, change notifications, log messages, late answers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::open_requests::{OpenRequestGuard, OpenRequests};
 use crate::relist::RelistSchedule;
 use crate::server_sync::effective_log_level;
 
-/// A request of the server, and the calls that are under way on its connection.
+/// A request of the server, with the calls in flight on its connection.
 struct InboundRequest {
     id: Json,
     method: String,
@@ -26,7 +26,7 @@ struct InboundRequest {
 }
 
 impl ServerConnection {
-    /// Takes in what the server sends without being asked.
+    /// Handles a message from the server.
     pub(crate) fn ingest(
         &self,
         peer: &Peer,
@@ -61,7 +61,7 @@ impl ServerConnection {
                 }
                 Err(busy) => peer.refuse(id, busy),
             },
-            // Another machine or certificate may be another server with other definitions.
+            // Another address or certificate may be another server with other definitions.
             Inbound::IdentityChanged => changed.mark(ALL_KINDS),
             Inbound::Late { tag, answer } => {
                 if let Ok(answer) = answer {
@@ -72,7 +72,7 @@ impl ServerConnection {
         }
     }
 
-    /// Answers a request of the server in a task of its own.
+    /// Answers a request of the server on a separate task.
     fn spawn_answer(&self, peer: Peer, open: OpenRequestGuard, request: InboundRequest) {
         let around = Arc::clone(&self.context);
         let server = self.config.id.clone();
@@ -81,7 +81,7 @@ impl ServerConnection {
         self.context.tasks.spawn(async move {
             let _guard = guard;
             let InboundRequest { id, method, params, under_way } = &request;
-            // Before 2026-07-28 nothing says which call it belongs to: the only one there is.
+            // Legacy requests do not name their call; with one call in flight, it must be that one.
             let only = if let [only] = under_way.as_slice() { Some(*only) } else { None };
             let call = owner.call().or(only);
             let timeline = call.and_then(|call| around.calls.timeline(call));
@@ -102,13 +102,13 @@ impl ServerConnection {
             let answering = hold_deadlines(&peer, answering);
             // A request that the server cancelled gets no answer.
             let Some(answer) = open.unless_cancelled(answering).await else { return };
-            // The connection may have ended while the answer was made.
+            // The connection may have ended while the answer was prepared.
             _ = peer.reply(id, answer.as_deref().map_err(Clone::clone)).await;
         });
     }
 
-    /// Notes what the server tells of single calls, as it comes: once a call has its answer, nothing
-    /// more is added to it.
+    /// Adds progress and log messages of single calls to their timelines as they arrive, since a
+    /// timeline is closed with the answer.
     pub(crate) fn observe_calls(&self, peer: &Peer) {
         let around = Arc::clone(&self.context);
         let server = self.config.id.clone();
@@ -153,7 +153,7 @@ impl ServerConnection {
         self.context.events.emit(|| EventKind::ResourceUpdated { server, uri });
     }
 
-    /// Which of the wanted resources a modern server agreed to tell of.
+    /// Emits an event for each subscription that a modern server has acknowledged.
     fn forward_acknowledgement(&self, params: Option<&Json>) {
         #[derive(Deserialize)]
         struct AcknowledgedParams {
@@ -168,7 +168,8 @@ impl ServerConnection {
         let Some(Ok(AcknowledgedParams { notifications: agreed })) = params.map(Json::read) else {
             return;
         };
-        // What is left out is not told as a problem: it may be wanted since the request was made.
+        // Missing resources are not reported as a problem: they may have been added after the
+        // request.
         let wanted = self.context.subscriptions.wanted_uris(&self.config.id);
         for uri in agreed.resource_subscriptions.into_iter().filter(|uri| wanted.contains(uri)) {
             let server = self.config.id.to_string();
@@ -193,13 +194,14 @@ impl ServerConnection {
     }
 }
 
-/// Several callers wait for this server, and what it asks could be for any of them.
+/// Refuses a request that could belong to any of several callers.
 fn refuse_ambiguous(asking: ServerRequest<'_>) -> AnswerFuture<'_> {
     let why = format!("nothing tells whose call `{}` is for", asking.method);
     Box::pin(async { Err(RpcError::new(RpcError::INTERNAL_ERROR, why)) })
 }
 
-/// Emits that a task has changed. Followers request its state: a notification may be old.
+/// Emits that a task has changed. Followers request its state, since a notification may be
+/// outdated.
 fn forward_task_change(events: &Events, server: &ServerId, params: Option<&Json>) {
     #[derive(Deserialize)]
     struct TaskChangedParams {
@@ -211,12 +213,12 @@ fn forward_task_change(events: &Events, server: &ServerId, params: Option<&Json>
     }
 }
 
-/// How often is looked whether anybody still waits.
+/// How often to check whether a call is still in flight.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Waits for an answer as long as the connection is there and a call on it waits too.
+/// Waits for an answer while the connection is open and a call on it is in flight.
 ///
-/// A call's limit without progress does not count meanwhile; its limit in all does.
+/// Meanwhile the idle deadlines of the calls are suspended; their total deadlines are not.
 async fn hold_deadlines(peer: &Peer, mut answering: AnswerFuture<'_>) -> Result<String, RpcError> {
     let mut has_waited = false;
     loop {

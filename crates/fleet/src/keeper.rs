@@ -1,9 +1,10 @@
-//! The program between us and a server: ends the server and all its children when we are gone.
+//! The keeper: a process between the host and a server that ends all descendants of the server when
+//! the host is gone.
 //!
-//! It holds the writing end of the pipe that carries the server's errors to us. When that pipe has
-//! no reader any more, we have stopped or died, and everything below the keeper has to go: the
-//! server's process group and, on Linux, also what left the group, because orphans come back to the
-//! keeper. It reads and writes none of the server's messages.
+//! It holds the write end of the pipe for the server's standard error. When that pipe has no
+//! reader, the host has stopped or died, and the keeper ends the server's process group and, on
+//! Linux, processes that left the group, since orphans are reparented to the keeper. It does not
+//! touch the server's messages.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -16,12 +17,12 @@ use std::time::{Duration, Instant};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-/// How long a group has between the request to end and the end.
+/// How long a group may take to exit after `SIGTERM` before it is killed.
 const TERMINATE_GRACE: Duration = Duration::from_secs(2);
-/// How long leftovers of a server that ended by itself have.
+/// How long remaining processes of an exited server may take to exit.
 const LEFTOVER_GRACE: Duration = Duration::from_millis(300);
 
-/// Runs `command` and stays with it; returns the exit status to end with.
+/// Runs `command` until it or the host ends; returns the exit status for this process.
 #[must_use]
 pub fn keep(command: &[OsString]) -> u8 {
     let Some((program, args)) = command.split_first() else { return 2 };
@@ -47,8 +48,8 @@ pub fn keep(command: &[OsString]) -> u8 {
     exit_code(&mut child)
 }
 
-/// Lets go of what we were started with beside the three pipes: whoever started the host may have
-/// left files open, and a server has no business with them.
+/// Closes all inherited descriptors except the standard ones, so that files left open by the host's
+/// parent do not leak into a server.
 pub(crate) fn close_inherited() {
     let Ok(folder) = std::fs::read_dir("/dev/fd") else { return };
     let open: Vec<i32> = folder
@@ -66,7 +67,8 @@ enum KeeperEnd {
     Host,
 }
 
-/// The server alone holds its pipes: otherwise we would not notice when it closes them.
+/// Closes the keeper's copies of the server's pipes, so that the host notices when the server
+/// closes them.
 fn close_pipes() {
     if let Ok(null) = File::options().read(true).write(true).open("/dev/null") {
         // If this fails, the host sees the closed pipes when the keeper exits.
@@ -84,7 +86,7 @@ fn adopt_orphans() {
 #[cfg(not(target_os = "linux"))]
 const fn adopt_orphans() {}
 
-/// Waits until the server has ended, without reaping it, or the host is gone.
+/// Waits until the server has exited, without reaping it, or the host is gone.
 #[cfg(target_os = "linux")]
 fn wait_for_end(child: &Child) -> KeeperEnd {
     use rustix::process::{PidfdFlags, pidfd_open};
@@ -129,7 +131,7 @@ fn wait_by_polling(child: &Child) -> KeeperEnd {
     }
 }
 
-/// Whether the child has ended; it is not reaped, so its number stays its own.
+/// Returns whether the child has exited. Does not reap it, so that its pid is not reused.
 fn has_ended(child: &Child) -> bool {
     use rustix::process::{WaitId, WaitIdOptions, waitid};
     let Some(pid) = child_pid(child) else { return true };
@@ -137,7 +139,7 @@ fn has_ended(child: &Child) -> bool {
     !matches!(waitid(WaitId::Pid(pid), options), Ok(None))
 }
 
-/// Asks the server's group to end, and ends it after `grace`.
+/// Asks the server's group to exit, and kills it after `grace`.
 fn end_group(child: &mut Child, grace: Duration) {
     let Some(group) = child_pid(child) else { return };
     // The whole group may have exited already.
@@ -153,16 +155,16 @@ fn end_group(child: &mut Child, grace: Duration) {
     _ = kill_process_group(group, Signal::KILL);
 }
 
-/// Ends what left the server's group: orphans have become our children.
+/// Kills processes that left the server's group and were reparented to the keeper.
 fn end_orphans() {
-    // Ending one may give us its children, hence the turns.
+    // Killing one may reparent its children to us, hence the loop.
     for _ in 0..10 {
         let orphans = own_children();
         if orphans.is_empty() {
             return;
         }
         for orphan in orphans {
-            // The orphan may have exited since it was listed; the next turn lists the rest.
+            // The orphan may have exited since it was listed; the next round lists the rest.
             _ = kill_process(orphan, Signal::KILL);
         }
         std::thread::sleep(Duration::from_millis(5));
@@ -204,14 +206,14 @@ struct ProcessStat {
     ended: bool,
 }
 
-/// All processes, where the system shows them as files; elsewhere none.
+/// Returns all processes listed in `/proc`; empty on systems without it.
 fn processes() -> Vec<ProcessStat> {
     let Ok(folder) = std::fs::read_dir("/proc") else { return Vec::new() };
     folder
         .filter_map(|entry| {
             let id = entry.ok()?.file_name().to_str()?.parse().ok()?;
             let line = std::fs::read_to_string(format!("/proc/{id}/stat")).ok()?;
-            // The name in brackets may hold anything; what follows the last one is plain.
+            // The name in parentheses may contain anything, so parse after the last one.
             let mut fields = line.rsplit_once(')')?.1.split_whitespace();
             let ended = matches!(fields.next()?, "Z" | "X");
             let parent = fields.next()?.parse().ok()?;

@@ -1,7 +1,8 @@
-//! Servers as processes and connections: started, confined, supervised and ended.
+//! Servers as processes and connections: started, confined, supervised and stopped.
 //!
-//! In goes the configuration; out comes a published [`Fleet`](switchboard_catalog::Fleet). A keeper process ends a
-//! server's whole process group if Switchboard disappears. Nothing here decides about calls.
+//! The input is the configuration, the output a published [`Fleet`](switchboard_catalog::Fleet). A
+//! keeper process ends a server's whole process group if Switchboard disappears. This crate never
+//! decides about calls.
 
 mod answers;
 mod builtin;

@@ -1,4 +1,4 @@
-//! What a server offers, listed in parallel; a list that fails keeps the one before.
+//! Parallel listing of a server's offers. A list that fails keeps its previous items.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,28 +9,28 @@ use switchboard_wire::{
 };
 use tokio_util::sync::CancellationToken;
 
-/// How long other lists may take once the tools are there.
+/// How long the other lists may take once the tools are listed.
 const OTHER_LISTS_GRACE: Duration = Duration::from_secs(2);
 
-/// Which kinds are to be listed.
+/// The kinds to list, in the order of [`ItemKind::ALL`].
 pub(crate) type KindSet = [bool; 4];
 
 pub(crate) const ALL_KINDS: KindSet = [true; 4];
 
-/// What came of listing.
+/// The result of a listing.
 pub(crate) struct ListedOffers {
     pub(crate) offers: Offers,
-    /// Which lists could not be had.
+    /// The lists that could not be fetched.
     pub(crate) failed: KindSet,
-    /// How the tools were turned down.
+    /// The HTTP error of the tools list.
     pub(crate) tools_error: Option<RequestError>,
-    /// How long each list that was had may be taken for what is there.
+    /// The TTL of each list that was fetched.
     pub(crate) ttls: [Option<Duration>; 4],
 }
 
 impl ListedOffers {
-    /// What is offered. A server that is back mostly offers what it did: then it is the same, and
-    /// nobody has to look at it again.
+    /// Returns the offers. If they are identical to `before`, returns that `Arc`, so that unchanged
+    /// offers are not screened again.
     pub(crate) fn into_offers(self, before: &Arc<Offers>) -> Arc<Offers> {
         match before.is_identical_to(&self.offers) {
             true => Arc::clone(before),
@@ -39,7 +39,7 @@ impl ListedOffers {
     }
 }
 
-/// Lists `kinds` again; the others stay as they were.
+/// Lists `kinds` again; the others keep their previous items.
 pub(crate) async fn list_offers(
     peer: &Peer,
     agreement: &Agreement,
@@ -48,10 +48,10 @@ pub(crate) async fn list_offers(
     before: Arc<Offers>,
 ) -> ListedOffers {
     let declared = agreement.capabilities.as_str();
-    // What is no object at all declares nothing either.
+    // A value that is not an object declares nothing either.
     let declares_nothing =
         !declared.starts_with('{') || declared.trim_matches(['{', '}', ' ']).is_empty();
-    // Tools are what most callers wait for: once they are there, the rest has little time left.
+    // Most callers wait for the tools; once they are listed, the other lists get little time.
     let tools_listed = CancellationToken::new();
     let hurried = kinds.first() == Some(&true);
     let one = |kind: ItemKind, wanted: bool| {
@@ -118,7 +118,7 @@ async fn fetch_declared_list(
     timeout: Duration,
     declares_nothing: bool,
 ) -> Result<ListResult, RequestError> {
-    // Who declares nothing at all is asked anyway: some servers forget to.
+    // A server that declares nothing at all is asked anyway, since some servers forget to declare.
     if !declares_nothing && !agreement.has_capability(kind.capability()) {
         return Ok(ListResult::default());
     }
@@ -144,7 +144,7 @@ fn items_or_previous(
             listing.items
         }
         Some(Err(error)) => {
-            // A server that promised nothing has broken no promise.
+            // Failures are expected from a server that declared nothing.
             if !quiet {
                 faults.push(format!("{what}: the list could not be had: {error}"));
             }

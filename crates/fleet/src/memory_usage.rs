@@ -1,13 +1,13 @@
-//! How much memory a server takes: its process and everything below it.
+//! Memory usage of a server: its process and all descendants.
 
-/// What the processes below this one have in memory, in bytes; the one itself is our keeper. Nothing
-/// where the system does not say.
+/// Returns the resident memory of all descendants of `head`, in bytes. `head` itself is the keeper
+/// and does not count. Returns `None` if the system does not report it.
 #[must_use]
 pub fn memory_below(head: u32) -> Option<u64> {
     let all = processes()?;
     let mut family = vec![head];
     let mut bytes = 0;
-    // Each process is below exactly one other, so this ends.
+    // Each process has exactly one parent, so this ends.
     while let Some(parent) = family.pop() {
         for process in all.iter().filter(|process| process.parent == parent) {
             bytes += process.bytes;
@@ -17,8 +17,8 @@ pub fn memory_below(head: u32) -> Option<u64> {
     (bytes > 0).then_some(bytes)
 }
 
-/// Whether a process was started by this one, or by one that was. One that cannot be looked at is
-/// taken for one of them; a number of 0 is of somewhere else.
+/// Returns whether a process descends from this one. A process that cannot be inspected counts as a
+/// descendant; pid 0 belongs to another namespace and does not.
 #[must_use]
 pub fn is_descendant(id: u32) -> bool {
     const MAX_DEPTH: usize = 256;
@@ -48,7 +48,7 @@ struct ProcessMemory {
     bytes: u64,
 }
 
-/// Every process that can be seen.
+/// Returns all visible processes.
 #[cfg(target_os = "linux")]
 fn processes() -> Option<Vec<ProcessMemory>> {
     let folders = std::fs::read_dir("/proc").ok()?.flatten();
@@ -65,7 +65,7 @@ fn processes() -> Option<Vec<ProcessMemory>> {
     None
 }
 
-/// What `/proc/PID/status` says. Threads of the kernel have no memory of their own.
+/// Parses `/proc/PID/status`. Kernel threads have no `VmRSS`.
 #[cfg(target_os = "linux")]
 fn parse_status(id: u32, status: &str) -> Option<ProcessMemory> {
     let said = |name: &str| {
@@ -88,7 +88,7 @@ mod tests {
     fn memory_of_what_runs_below_us_is_counted() {
         let mut command = Command::new("cat");
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
-        // It has become the other program when it answers.
+        // The child has executed `cat` once it echoes.
         child.stdin.as_mut().unwrap().write_all(b"x").unwrap();
         child.stdout.as_mut().unwrap().read_exact(&mut [0]).unwrap();
         let bytes = memory_below(std::process::id());

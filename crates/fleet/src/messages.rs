@@ -1,4 +1,4 @@
-//! What servers say unasked, the last of it kept for whoever looks later.
+//! Log messages of servers; the most recent ones are stored.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs::File;
@@ -17,11 +17,11 @@ use switchboard_wire::Json;
 
 use crate::stderr;
 
-/// So many messages of one server are kept.
+/// Maximum number of messages stored per server.
 const MAX_MESSAGES: usize = 1_000;
-/// So many messages may come at once, and so many in a second from then on.
+/// Burst and refill per second of the rate limit.
 const RATE_LIMIT: (f64, f64) = (200.0, 50.0);
-/// The longest message that is kept, in characters.
+/// Maximum length of a stored message, in characters.
 const MAX_MESSAGE_CHARS: usize = 8_000;
 
 /// One message of a server. All texts are the server's own: escape them to show them.
@@ -39,7 +39,7 @@ pub struct ServerMessage {
     pub text: String,
 }
 
-/// The last messages of every server. Clones share them.
+/// The most recent messages of every server. Clones share them.
 #[derive(Clone, Debug, Default)]
 pub struct ServerMessageStore {
     logs: Arc<Mutex<BTreeMap<ServerId, MessageLog>>>,
@@ -67,26 +67,27 @@ impl Default for MessageRateLimit {
     }
 }
 
-/// Where the messages of a server are kept, below the folder for state: one JSON object per line.
+/// Returns the file with the messages of a server, below the state folder: one JSON object per
+/// line.
 #[must_use]
 pub fn messages_file(state: &Path, server: &ServerId) -> PathBuf {
     stderr::log_file(state, server).with_extension("messages")
 }
 
 impl ServerMessageStore {
-    /// Messages that are kept below the folder for state as well.
+    /// Creates a store that also writes to files below the state folder.
     pub(crate) fn with_state_folder(state: Option<&Path>) -> Self {
         Self { logs: Arc::default(), state: state.map(Into::into) }
     }
 
-    /// The messages of a server, oldest first.
+    /// Returns the messages of a server, oldest first.
     #[must_use]
     pub fn list(&self, server: &ServerId) -> Vec<ServerMessage> {
         let logs = self.logs.lock();
         logs.get(server).map(|log| log.ring.iter().cloned().collect()).unwrap_or_default()
     }
 
-    /// Keeps a message that is serious enough, unless the server says too much at a time.
+    /// Stores a message of at least the level `wanted`, unless the server exceeds its rate limit.
     pub fn record(
         &self,
         server: &ServerId,
@@ -120,7 +121,7 @@ impl MessageLog {
                 self.written = 0;
             }
             self.written += line.len();
-            // A full disk must not cost the server.
+            // A full disk must not affect the server.
             if self.file.as_mut().is_some_and(|file| file.write_all(&line).is_err()) {
                 self.file = None;
             }
@@ -149,7 +150,7 @@ fn now() -> String {
     jiff::Timestamp::now().to_string()
 }
 
-/// A message that is serious enough.
+/// Parses and redacts a message; returns `None` if it is below the level `wanted`.
 pub(crate) fn parse_message(params: &Json, wanted: LogLevel) -> Option<ServerMessage> {
     #[derive(Deserialize)]
     struct LogParams {
@@ -158,7 +159,7 @@ pub(crate) fn parse_message(params: &Json, wanted: LogLevel) -> Option<ServerMes
         data: Option<serde_json::Value>,
     }
     let said: LogParams = params.read().ok()?;
-    // The level is one of the protocol's words, whatever a server makes of it.
+    // Normalizes the level: servers also send words outside the protocol.
     let level = said.level.as_deref().and_then(LogLevel::from_word).unwrap_or(LogLevel::Info);
     if level < wanted {
         return None;

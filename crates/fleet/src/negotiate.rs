@@ -1,4 +1,4 @@
-//! Detects the era of a server, within limits for both sides, and remembers it.
+//! Era detection, bounded in time, with a cache of the results.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -15,12 +15,13 @@ use switchboard_wire::{
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until, timeout};
 
-/// How long a pipe may be silent on the probe before the handshake is tried beside it.
+/// How long the probe may be unanswered on a pipe before the handshake is started in parallel.
 pub(crate) const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
-/// How long a server that has been heard may be silent before it is started again without a probe.
+/// How long a server that has written output may leave the probe and the handshake unanswered
+/// before it is restarted without the probe. Also limits the probe over HTTP.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What to try on a pipe.
+/// The steps to try on a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StreamAttempt {
     /// The probe, then the handshake.
@@ -40,16 +41,16 @@ impl StreamAttempt {
     }
 }
 
-/// Why there is no agreement on a pipe.
+/// The reason why a negotiation failed.
 #[derive(Debug)]
 pub(crate) enum NegotiationError {
-    /// The probe ended or blocked the server: start it again and do not probe.
+    /// The probe killed or blocked the server; restart it and skip the probe.
     StartAgain,
-    /// The server does not want us, or is not one.
+    /// The server refused, or is not an MCP server.
     Final(RequestError),
 }
 
-/// Finds out how to talk over a pipe.
+/// Detects the era of a server on a pipe and performs its handshake.
 pub(crate) async fn negotiate_stream(
     peer: &Peer,
     us: &Introduction,
@@ -63,7 +64,7 @@ pub(crate) async fn negotiate_stream(
             discover(peer, us, limit).await.map(modern).map_err(NegotiationError::Final)
         }
         StreamAttempt::Handshake => match run_handshake(peer, us, limit).await {
-            // The server has been replaced by a modern one since we last met.
+            // The server was replaced by a modern one since its era was cached.
             Err(NegotiationError::Final(RequestError::Rpc(error)))
                 if error.is_modern() || error.code == RpcError::METHOD_NOT_FOUND =>
             {
@@ -98,7 +99,7 @@ async fn run_handshake(
     agreement.map(|agreement| (agreement, ConnectMode::Legacy)).map_err(NegotiationError::Final)
 }
 
-/// The probe was not answered yet: whichever of the two is answered first decides.
+/// Races the handshake against the unanswered probe; the first success decides.
 async fn race_handshake(
     peer: &Peer,
     us: &Introduction,
@@ -114,7 +115,8 @@ async fn race_handshake(
         tokio::select! {
             greeted = &mut greeting => return match greeted {
                 Err(_) if peer.is_closed() => Err(NegotiationError::StartAgain),
-                // A server that has been heard may be stuck in the probe; a silent one is just silent.
+                // A server that has written output may be blocked by the probe; restart it without
+                // one.
                 Err(NegotiationError::Final(RequestError::TimedOut(_))) if heard() => {
                     Err(NegotiationError::StartAgain)
                 }
@@ -143,7 +145,7 @@ async fn race_handshake(
     }
 }
 
-/// A connection over HTTP that both sides agreed on.
+/// A negotiated connection over HTTP.
 pub(crate) struct HttpAgreement {
     pub(crate) peer: Peer,
     pub(crate) inbound: mpsc::Receiver<Inbound>,
@@ -151,7 +153,7 @@ pub(crate) struct HttpAgreement {
     pub(crate) mode: ConnectMode,
 }
 
-/// Where and how to talk over HTTP.
+/// The parameters of a negotiation over HTTP.
 pub(crate) struct HttpNegotiation<'a> {
     pub(crate) client: &'a HttpClient,
     pub(crate) endpoint: &'a HttpEndpoint,
@@ -162,7 +164,7 @@ pub(crate) struct HttpNegotiation<'a> {
 }
 
 impl HttpNegotiation<'_> {
-    /// Finds out how to talk over HTTP: the way that worked last time first, then all others.
+    /// Negotiates over HTTP: tries the cached mode first, then all others.
     pub(crate) async fn negotiate(
         &self,
         remembered: Option<ConnectMode>,
@@ -180,7 +182,7 @@ impl HttpNegotiation<'_> {
         for way in ways {
             match self.try_mode(*way).await {
                 Err(error) if may_try_another(&error) => {
-                    // What the handshake says is more telling than what the others say.
+                    // The error of the handshake is the most informative one.
                     if telling.is_none() || *way == ConnectMode::Legacy {
                         telling = Some(error);
                     }
@@ -215,7 +217,7 @@ impl HttpNegotiation<'_> {
         let tentative = TentativePeer::new(peer.clone());
         let agreement = match way {
             ConnectMode::Modern => {
-                // A server that is silent on the probe must not use up the time of a handshake.
+                // A server that ignores the probe must not use up the time of the handshake.
                 let alone = self.modes() == [ConnectMode::Modern];
                 let limit = if alone { self.limit } else { self.limit.min(SILENCE_TIMEOUT) };
                 discover(&peer, self.us, limit).await?
@@ -229,7 +231,7 @@ impl HttpNegotiation<'_> {
     }
 }
 
-/// Whether the failure may be that of the way, not of the server.
+/// Returns whether the failure may be caused by the mode rather than the server.
 fn may_try_another(error: &RequestError) -> bool {
     match error {
         RequestError::Rpc(error) => !error.is_modern(),
@@ -239,17 +241,17 @@ fn may_try_another(error: &RequestError) -> bool {
     }
 }
 
-/// How a server was reached.
+/// The mode in which a server was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ConnectMode {
     Modern,
     Legacy,
-    /// Over the older HTTP+SSE.
+    /// The older HTTP+SSE.
     Sse,
 }
 
-/// A small file of what was learnt. Losing it costs a probe, nothing else.
+/// A file that caches the detected modes. Losing it only costs a probe.
 #[derive(Debug)]
 pub(crate) struct EraCache {
     file: Option<PathBuf>,
@@ -257,19 +259,19 @@ pub(crate) struct EraCache {
 }
 
 impl EraCache {
-    /// Reads the file, if there is a readable one.
+    /// Loads the file; starts empty if it is missing or invalid.
     pub(crate) fn load(file: Option<PathBuf>) -> Self {
         let text = file.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
         let ways = text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
         Self { file, modes: Mutex::new(ways) }
     }
 
-    /// How the server with this configuration was reached last time.
+    /// Returns the mode in which the server with this configuration was last reached.
     pub(crate) fn recall(&self, key: &str) -> Option<ConnectMode> {
         self.modes.lock().get(key).copied()
     }
 
-    /// Keeps how the server was reached.
+    /// Stores the mode in which the server was reached.
     pub(crate) fn learn(&self, key: &str, way: ConnectMode) {
         let mut ways = self.modes.lock();
         if ways.insert(key.to_owned(), way) == Some(way) {

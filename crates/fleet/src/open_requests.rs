@@ -1,4 +1,4 @@
-//! What a server asks on one connection: so much at a time, and given up when it says so.
+//! Requests of a server that are being answered: bounded, and cancelled on its notification.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use serde_json::value::RawValue;
 use switchboard_wire::{Json, RpcError};
 use tokio_util::sync::CancellationToken;
 
-/// So many requests of one server are answered at the same time.
+/// Maximum number of requests of one server that are answered concurrently.
 const MAX_OPEN_REQUESTS: usize = 32;
 
 /// The requests of a server that are being answered. Clones share them.
@@ -18,7 +18,7 @@ pub(crate) struct OpenRequests {
     open: Arc<Mutex<HashMap<Box<str>, CancellationToken>>>,
 }
 
-/// One request that is being answered, until it is dropped.
+/// A request that is being answered; removed on drop.
 #[derive(Debug)]
 pub(crate) struct OpenRequestGuard {
     requests: OpenRequests,
@@ -27,7 +27,7 @@ pub(crate) struct OpenRequestGuard {
 }
 
 impl OpenRequests {
-    /// Takes a request on, or says why not.
+    /// Registers a request; returns an error if there are too many or the id is in use.
     pub(crate) fn begin(&self, id: &Json) -> Result<OpenRequestGuard, RpcError> {
         let mut open = self.open();
         if open.len() >= MAX_OPEN_REQUESTS {
@@ -45,7 +45,7 @@ impl OpenRequests {
         Ok(OpenRequestGuard { requests: self.clone(), id, cancelled: withdrawn })
     }
 
-    /// The server no longer wants an answer, as its `notifications/cancelled` says.
+    /// Cancels the request that a `notifications/cancelled` names.
     pub(crate) fn cancel(&self, params: Option<&Json>) {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -68,7 +68,7 @@ impl OpenRequests {
 }
 
 impl OpenRequestGuard {
-    /// The answer, unless the server takes its question back first.
+    /// Awaits the answer; returns `None` if the server cancels the request first.
     pub(crate) async fn unless_cancelled<T>(
         &self,
         answering: impl Future<Output = T>,

@@ -1,4 +1,4 @@
-//! A server's process: a clean environment, its own group, and an end that is certain.
+//! A server's process: a clean environment, a process group, and guaranteed termination.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -15,47 +15,46 @@ use crate::process_group::ProcessGroup;
 use crate::program;
 use crate::stderr::ErrorLog;
 
-/// The first word that has the keeper's program confine itself and become a server.
+/// The first argument that makes the keeper's program confine itself and execute a server.
 pub const CONFINE_COMMAND: &str = "__confine";
 
-/// Why a server that asks for a sandbox does not start.
+/// Why a server that requires a sandbox does not start.
 const NO_SANDBOX: &str = if cfg!(unix) {
     "a sandbox needs a keeper, and this host has none"
 } else {
     "there is no sandbox on this system"
 };
 
-/// How long a server has to leave after its input is closed.
+/// How long a server may take to exit after its input is closed.
 const EXIT_GRACE: Duration = Duration::from_secs(2);
-/// How long the keeper then has: it asks, waits two seconds, and kills.
+/// How long the keeper then may take: it sends `SIGTERM`, waits two seconds, and kills.
 const KEEPER_GRACE: Duration = Duration::from_millis(2_800);
 
-/// How long the errors of a program that has ended are still read.
+/// How long the standard error of an exited program is still read.
 const STDERR_DRAIN: Duration = Duration::from_millis(200);
 
-/// How to start a server.
+/// The parameters for starting a server.
 #[derive(Clone, Debug)]
 pub struct Launch<'a> {
-    /// The program to start.
     pub command: &'a str,
     pub args: &'a [String],
-    /// A line for a shell, after its arguments: quotes and spaces in it are the shell's matter.
+    /// A shell command line, passed after `args` without quoting.
     pub shell_line: Option<&'a str>,
     /// Variables set in addition to the clean environment.
     pub env: &'a BTreeMap<String, String>,
     /// Working directory; the current one if not set.
     pub cwd: Option<&'a Path>,
-    /// The variables of our own environment.
+    /// The host's environment, from which the clean one is filtered.
     pub inherited_env: &'a BTreeMap<String, String>,
-    /// What it may reach, if not everything.
+    /// The sandbox, if any.
     pub confinement: &'a Confinement,
-    /// The folder for its temporary files, if it has one for itself.
+    /// The server's private temporary folder, if it has one.
     pub temp_folder: Option<&'a Path>,
-    /// A program that stays between us and the server and outlives us just long enough.
+    /// The keeper's command line.
     pub keeper: Option<&'a [String]>,
 }
 
-/// A running server.
+/// A running server process.
 #[derive(Debug)]
 pub struct Process {
     group: ProcessGroup,
@@ -64,7 +63,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// Starts a server; gives its input and output.
+    /// Starts a server; returns the process with its standard input and output.
     pub fn start(
         launch: &Launch<'_>,
         log: &ErrorLog,
@@ -112,29 +111,29 @@ impl Process {
             return Err(ServerFailure::new("the operating system gave no pipes to the server"));
         };
         let log = log.clone();
-        // Ends with the pipe, and is ended by `stop`.
+        // Ends with the pipe, or is aborted by `stop`.
         let errors = tokio::spawn(async move { log.follow(stderr).await });
         Ok((Self { group: family, errors, has_keeper: launch.keeper.is_some() }, stdin, stdout))
     }
 
-    /// Its number, while it has one.
+    /// Returns the process id while the process runs.
     pub fn id(&self) -> Option<u32> {
         self.group.id()
     }
 
-    /// Waits for the end and says how it came.
+    /// Waits for the exit and describes it.
     pub async fn wait_for_exit(&mut self) -> Option<String> {
         self.group.wait().await.ok().map(describe_exit)
     }
 
-    /// Waits for the end and for the last of what was written to the errors.
+    /// Waits for the exit and for the rest of standard error.
     pub async fn wait_with_stderr(&mut self) -> Option<ExitStatus> {
         let status = self.group.wait().await.ok();
         self.drain_stderr().await;
         status
     }
 
-    /// Waits for the last of what was written to the errors; who still holds them is not waited for.
+    /// Waits for the rest of standard error, up to a limit.
     pub async fn drain_stderr(&mut self) {
         if !self.errors.is_finished() {
             // A descendant may hold the pipe open; the lines read so far have to do.
@@ -142,7 +141,7 @@ impl Process {
         }
     }
 
-    /// Ends the server, whose input has been closed: politely, firmly, for certain.
+    /// Stops the server, whose input has been closed: waits for its exit, then terminates it.
     pub async fn stop(&mut self) -> Option<String> {
         match self.wait_for_own_exit().await {
             Some(exit) => Some(exit),
@@ -150,16 +149,16 @@ impl Process {
         }
     }
 
-    /// How it ended by itself, within the time that is for that.
+    /// Waits for the server to exit on its own, up to `EXIT_GRACE`; describes the exit.
     pub async fn wait_for_own_exit(&mut self) -> Option<String> {
         let waited = tokio::time::timeout(EXIT_GRACE, self.group.wait()).await;
         waited.ok()?.ok().map(describe_exit)
     }
 
-    /// Ends what did not leave by itself.
+    /// Terminates the process group, and kills it if that is not enough.
     pub async fn terminate(&mut self) -> Option<String> {
         if self.has_keeper {
-            // The keeper sees that nobody reads the errors any more, and ends the whole family.
+            // Without a reader for standard error, the keeper ends the whole process group.
             self.errors.abort();
         } else {
             self.group.terminate();
@@ -168,7 +167,7 @@ impl Process {
             return status.ok().map(describe_exit);
         }
         if self.has_keeper {
-            // The keeper is about to be done; without it nobody would end the rest.
+            // The keeper is about to finish; killing it would leave the group running.
             return None;
         }
         self.group.kill();
@@ -178,7 +177,7 @@ impl Process {
 
 impl Drop for Process {
     fn drop(&mut self) {
-        // Without its reader the keeper ends the family, also when nobody had time to call `stop`.
+        // Without its reader the keeper ends the group, even if `stop` was never called.
         self.errors.abort();
         if !self.has_keeper {
             self.group.kill();
@@ -191,7 +190,7 @@ fn add_shell_line(command: &mut Command, line: &str) {
     command.arg(line);
 }
 
-/// The shell takes off one pair of quotes and reads what is between them as it is.
+/// `cmd.exe` strips one pair of quotes and takes the text between them literally.
 #[cfg(windows)]
 fn add_shell_line(command: &mut Command, line: &str) {
     command.raw_arg(format!("\"{line}\""));
@@ -203,21 +202,21 @@ fn describe_exit(status: ExitStatus) -> String {
         return format!("killed by signal {signal}");
     }
     match status.code() {
-        // The keeper hands on a signal the way shells do.
+        // The keeper passes on a signal as 128 + n, as shells do.
         Some(code @ 129..=192) if cfg!(unix) => format!("killed by signal {}", code - 128),
-        // Windows says so that a program crashed; people look such numbers up in this form.
+        // Windows reports crashes as negative codes, which people look up in hexadecimal.
         Some(code) if code < 0 => format!("exit status {code:#010X}"),
         Some(code) => format!("exit status {code}"),
         None => "ended".to_owned(),
     }
 }
 
-/// What a confined process keeps, for the process that takes the rest away.
+/// The resources that a confined process keeps, for the process that confines itself.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SandboxPlan {
     pub(crate) read: Vec<PathBuf>,
     pub(crate) write: Vec<PathBuf>,
-    /// The folder for its temporary files, beside which those of others are.
+    /// The server's temporary folder; its siblings belong to other servers and are hidden.
     pub(crate) own: Option<PathBuf>,
     pub(crate) has_network: bool,
     pub(crate) memory_bytes: Option<u64>,
@@ -225,7 +224,7 @@ pub(crate) struct SandboxPlan {
     pub(crate) cpu_seconds: Option<u64>,
 }
 
-/// The plan for a server as text; none if it is not confined.
+/// Encodes the sandbox plan of a server; `None` if it is not confined.
 fn encode_sandbox_plan(launch: &Launch<'_>) -> Result<Option<String>, ServerFailure> {
     let Confinement::Profile(sandbox) = launch.confinement else { return Ok(None) };
     let number = |most: Option<usize>| most.and_then(|most| u64::try_from(most).ok());
@@ -244,7 +243,7 @@ fn encode_sandbox_plan(launch: &Launch<'_>) -> Result<Option<String>, ServerFail
     serde_json::to_string(&plan).map(Some).map_err(|error| ServerFailure::new(error.to_string()))
 }
 
-/// Variables of our own environment that a server may have; all others are ours alone.
+/// Variables that a server inherits from the host; all others are removed.
 const PASSED_VARIABLES: &[&str] = if cfg!(windows) { WINDOWS_VARIABLES } else { UNIX_VARIABLES };
 
 const UNIX_VARIABLES: &[&str] = &[
@@ -252,7 +251,7 @@ const UNIX_VARIABLES: &[&str] = &[
     "TERM",
 ];
 
-/// Without some of these programs do not even open a socket there.
+/// Without some of these, Windows programs cannot even open a socket.
 const WINDOWS_VARIABLES: &[&str] = &[
     "PATH", "PATHEXT", "COMSPEC", "SYSTEMROOT", "SYSTEMDRIVE", "WINDIR", "USERNAME", "USERPROFILE",
     "HOMEDRIVE", "HOMEPATH", "APPDATA", "LOCALAPPDATA", "PROGRAMDATA", "PROGRAMFILES",
@@ -260,11 +259,11 @@ const WINDOWS_VARIABLES: &[&str] = &[
     "TZ",
 ];
 
-/// The variables by which programs find the folder for temporary files.
+/// Variables that name the folder for temporary files.
 const TEMP_DIR_VARIABLES: &[&str] =
     if cfg!(windows) { &["TEMP", "TMP", "TMPDIR"] } else { &["TMPDIR"] };
 
-/// The environment that a server gets.
+/// Builds the environment of a server.
 fn server_environment(launch: &Launch<'_>) -> BTreeMap<String, String> {
     let letters = EnvCase::NATIVE;
     let passed_on =

@@ -12,21 +12,21 @@ type InnerChild = Box<dyn process_wrap::tokio::ChildWrapper>;
 
 #[cfg(windows)]
 const CREATE_SUSPENDED: u32 = 0x0000_0004;
-/// A console of its own that nobody sees: Ctrl-C in ours is for us, and no window opens.
+/// A hidden console of its own: Ctrl-C in ours does not reach the server, and no window opens.
 #[cfg(windows)]
 const CREATE_NO_WINDOW: u32 = 0x0800_0000;
 
-/// A process and what it started.
+/// A process with its descendants.
 #[derive(Debug)]
 pub(crate) struct ProcessGroup {
     leader: InnerChild,
 }
 
-/// The three pipes of a process.
+/// The standard pipes of a process.
 pub(crate) type ChildPipes = (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>);
 
 impl ProcessGroup {
-    /// Starts a process as the head of a family of its own.
+    /// Starts a process as the leader of a new process group.
     #[cfg(not(windows))]
     pub(crate) fn start(mut command: Command) -> io::Result<(Self, ChildPipes)> {
         #[cfg(unix)]
@@ -36,31 +36,31 @@ impl ProcessGroup {
         Ok((Self { leader: head }, pipes))
     }
 
-    /// Starts a process in a job that ends with our last handle on it, however we end.
+    /// Starts a process in a job object, which ends with our last handle, even after a crash.
     #[cfg(windows)]
     pub(crate) fn start(command: Command) -> io::Result<(Self, ChildPipes)> {
         use process_wrap::tokio::{CommandWrap, JobObject, KillOnDrop};
         let mut command = CommandWrap::from(command);
         command.wrap(KillOnDrop).wrap(JobObject);
         let mut head = command.spawn_with(|command| {
-            // The job starts it by itself once it belongs to it.
+            // The job object resumes the process after adding it.
             command.creation_flags(CREATE_SUSPENDED | CREATE_NO_WINDOW).spawn()
         })?;
         let pipes = (head.stdin().take(), head.stdout().take(), head.stderr().take());
         Ok((Self { leader: head }, pipes))
     }
 
-    /// The number of the head, until it has ended.
+    /// Returns the leader's process id until it has exited.
     pub(crate) fn id(&self) -> Option<u32> {
         self.leader.id()
     }
 
-    /// Waits for the head to end.
+    /// Waits for the leader to exit.
     pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
         self.leader.wait().await
     }
 
-    /// Asks the family to end, where the system knows such a request.
+    /// Sends `SIGTERM` to the group.
     #[cfg(unix)]
     pub(crate) fn terminate(&mut self) {
         if let Some(group) = self.group_id() {
@@ -69,21 +69,21 @@ impl ProcessGroup {
         }
     }
 
-    /// The number of the group, while it is the family's own: once the head has been waited for,
-    /// the system may give it to somebody else.
+    /// Returns the group id while the leader has not been reaped; afterwards the system may reuse
+    /// it.
     #[cfg(unix)]
     fn group_id(&self) -> Option<rustix::process::Pid> {
         self.leader.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()))
     }
 
-    /// Ends the family: there is no polite way here.
+    /// Kills the job: there is no graceful way here.
     #[cfg(not(unix))]
     pub(crate) fn terminate(&mut self) {
         // The job may have ended already; the caller waits for it with a limit.
         _ = self.leader.start_kill();
     }
 
-    /// Ends the family for certain.
+    /// Kills the group.
     pub(crate) fn kill(&mut self) {
         #[cfg(unix)]
         if let Some(group) = self.group_id() {

@@ -1,4 +1,4 @@
-//! F20: a number of a process that ended and belongs to another one gets no signal of ours.
+//! F20: a reused pid of an exited process gets no signal.
 #![cfg(unix)]
 
 use std::process::Stdio;
@@ -16,7 +16,7 @@ async fn f20_a_family_has_a_number_for_signals_only_until_its_end_was_seen() {
     let mut ended = start("true", &[]);
     let number = ended.group_id();
     assert!(number.is_some());
-    // It has ended, but nobody waited for it: the number is still its own.
+    // It has exited but has not been reaped, so the pid is still its own.
     let pid = number.unwrap();
     while rustix::process::waitid(rustix::process::WaitId::Pid(pid), without_reaping()).is_err() {}
     assert_eq!(ended.group_id(), number);
@@ -28,7 +28,7 @@ fn without_reaping() -> rustix::process::WaitIdOptions {
     rustix::process::WaitIdOptions::EXITED | rustix::process::WaitIdOptions::NOWAIT
 }
 
-/// Numbers are given out again only where they can be chosen: in a namespace of our own.
+/// Needs a pid namespace, in which pids can be chosen and thus reused.
 #[cfg(target_os = "linux")]
 #[test]
 fn f20_a_number_that_another_process_has_now_gets_no_signal() {
@@ -39,7 +39,7 @@ fn f20_a_number_that_another_process_has_now_gets_no_signal() {
         unshare.args(["--user", "--map-root-user", "--pid", "--fork", "--mount-proc"]).args(words);
         unshare.stdin(Stdio::null()).output()
     };
-    // Some systems let nobody but root have namespaces; there the test above has to do.
+    // Some systems allow namespaces only for root; the test above has to suffice there.
     if !inside(&["true"]).is_ok_and(|done| done.status.success()) {
         return;
     }
@@ -62,7 +62,7 @@ async fn in_a_namespace() {
     ended.terminate();
     ended.kill();
     drop(ended);
-    // A signal that was sent would have arrived by the time that a later one does.
+    // Signals arrive in order: one sent before would have arrived by now.
     let mut bystander = start("sleep", &["1000"]);
     bystander.kill();
     bystander.wait().await.unwrap();
@@ -72,7 +72,7 @@ async fn in_a_namespace() {
     other.wait().unwrap();
 }
 
-/// A process that is the head of a group, with this number.
+/// Starts a group leader with this pid.
 #[cfg(target_os = "linux")]
 fn another_with(number: u32) -> std::process::Child {
     use std::os::unix::process::CommandExt as _;

@@ -1,4 +1,4 @@
-//! Finds the program of a server, once, so that what was checked is what runs.
+//! Resolves the program of a server once, so that the checked file is the one that runs.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use switchboard_config::EnvCase;
 
 use crate::process::Launch;
 
-/// Finds the program that the launch names, by its path or on the `PATH` that it will have.
+/// Resolves the program of a launch, by its path or on the `PATH` of its environment.
 pub(crate) fn find_program(
     launch: &Launch<'_>,
     env: &BTreeMap<String, String>,
@@ -30,7 +30,7 @@ pub(crate) fn find_program(
     }
     let path = EnvCase::NATIVE.find(env, "PATH").unwrap_or_default();
     let mut not_runnable = None;
-    // A folder that depends on where we stand could hold a program of whoever made that folder.
+    // Skip relative folders: the working directory may contain another user's program.
     for folder in std::env::split_paths(path).filter(|folder| folder.is_absolute()) {
         match first_executable(&candidates(&folder.join(command), &endings)) {
             ProgramSearch::Program(path) => return Ok(path),
@@ -74,7 +74,7 @@ enum ProgramSearch {
     Nothing,
 }
 
-/// The first of the paths that can be started.
+/// Returns the first path that is executable.
 fn first_executable(paths: &[PathBuf]) -> ProgramSearch {
     let mut not_runnable = None;
     for path in paths.iter().filter(|path| path.is_file()) {
@@ -92,31 +92,32 @@ fn is_executable(path: &Path) -> bool {
     access(path, Access::EXEC_OK).is_ok()
 }
 
-/// The ending says it. Beside `npx.cmd` there is an `npx` that only other systems can run.
+/// The extension decides. npm, for example, installs an `npx` next to `npx.cmd` that only Unix
+/// shells can run.
 #[cfg(not(unix))]
 fn is_executable(path: &Path) -> bool {
     path.to_str().is_some_and(|path| has_ending(path, EXECUTABLE_ENDINGS))
 }
 
-/// What Windows can start; scripts of other kinds have a program that runs them.
+/// Extensions that Windows can execute; other scripts need an interpreter.
 const EXECUTABLE_ENDINGS: &[&str] = &[".com", ".exe", ".bat", ".cmd"];
 
-/// What its shell starts as well.
+/// Extensions that the Windows shell also executes.
 const SHELL_ENDINGS: &[&str] =
     &[".vbs", ".vbe", ".js", ".jse", ".wsf", ".wsh", ".msc", ".py", ".pyw", ".ps1"];
 
-/// The endings that may be left out, in the order in which they are tried; none on Unix.
+/// Returns the extensions that may be omitted, in the order in which they are tried; none on Unix.
 fn endings(env: &BTreeMap<String, String>) -> Vec<String> {
     if cfg!(windows) { parse_path_ext(EnvCase::NATIVE.find(env, "PATHEXT")) } else { Vec::new() }
 }
 
-/// Every file that may start where the path is written, also in a line for a shell.
+/// Returns every file that a path may execute, including in a shell command line.
 pub fn executable_candidates(path: &Path) -> Vec<PathBuf> {
     let endings = EXECUTABLE_ENDINGS.iter().chain(SHELL_ENDINGS).filter(|_| cfg!(windows));
     candidates(path, &endings.map(|&ending| ending.to_owned()).collect::<Vec<_>>())
 }
 
-/// The startable ones of `PATHEXT`, or all that are.
+/// Returns the executable extensions of `PATHEXT`, or all if it names none.
 fn parse_path_ext(path_ext: Option<&str>) -> Vec<String> {
     let named = path_ext.unwrap_or_default().split(';').map(|ending| ending.trim().to_lowercase());
     let startable = |ending: &String| EXECUTABLE_ENDINGS.contains(&ending.as_str());
@@ -127,7 +128,7 @@ fn parse_path_ext(path_ext: Option<&str>) -> Vec<String> {
     endings
 }
 
-/// The files that a path may mean: itself, unless an ending has to be added.
+/// Returns the files that a path may mean: the path itself, or the path with each extension.
 fn candidates(path: &Path, endings: &[String]) -> Vec<PathBuf> {
     let text = path.to_str().unwrap_or_default();
     if endings.is_empty() || has_ending(text, EXECUTABLE_ENDINGS) {
@@ -138,7 +139,7 @@ fn candidates(path: &Path, endings: &[String]) -> Vec<PathBuf> {
         name.push(ending);
         PathBuf::from(name)
     };
-    // The bare name comes last: it is only there to say that it cannot be started.
+    // The bare name comes last, only to report that it is not executable.
     endings.iter().map(with).chain([path.to_owned()]).collect()
 }
 

@@ -1,4 +1,4 @@
-//! Changes that were told, lists that failed or grew old, and are not listed yet.
+//! The schedule for listing again: change notifications, failed lists and expired TTLs.
 
 use std::time::{Duration, Instant};
 
@@ -8,32 +8,32 @@ use tokio::time::sleep_until;
 use crate::connection::{add_jitter, back_off};
 use crate::listing::{KindSet, ListedOffers};
 
-/// Changes are gathered until none came for so long, and at most for so long.
+/// How long changes are debounced: after the last one, and at most after the first one.
 const DEBOUNCE_RANGE: (Duration, Duration) = (Duration::from_millis(300), Duration::from_secs(2));
-/// A list that grew old is listed again after so long at the soonest, and at the latest where it
-/// has not changed for long.
+/// Minimum and maximum age at which an expired list is fetched again; the maximum applies to lists
+/// that have not changed for long.
 const RELIST_AGE_RANGE: (Duration, Duration) =
     (Duration::from_secs(5), Duration::from_secs(15 * 60));
 
-/// What is to be listed, and when.
+/// The kinds to list again, and when.
 #[derive(Default)]
 pub(crate) struct RelistSchedule {
     kinds: KindSet,
-    /// When the first of the changes was told.
+    /// When the first of the pending changes arrived.
     first: Option<Instant>,
     due: Option<Instant>,
-    /// Lists that failed in a row.
+    /// Number of consecutive failures.
     failures: u32,
-    /// How long each list lasts of which nobody tells.
+    /// The TTL of each list without change notifications.
     ttls: [Option<Duration>; 4],
-    /// When the first of them has grown old.
+    /// When the first TTL expires.
     refresh_due: Option<Instant>,
-    /// How often in a row they were found as they were.
+    /// How many consecutive listings were unchanged.
     unchanged: u32,
     seed: u64,
 }
 
-/// What was found when something was listed again.
+/// Whether a listing differs from the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RelistResult {
     Unchanged,
@@ -41,12 +41,12 @@ pub(crate) enum RelistResult {
 }
 
 impl RelistSchedule {
-    /// Nothing yet; what is of another seed grows old at another moment.
+    /// Creates an empty schedule. The seed varies the jitter between servers.
     pub(crate) fn new(seed: u64) -> Self {
         Self { seed, ..Self::default() }
     }
 
-    /// Gathers changes: they are listed soon, but not each by itself.
+    /// Schedules `kinds`, debounced with other changes.
     pub(crate) fn mark(&mut self, kinds: KindSet) {
         let now = Instant::now();
         let first = *self.first.get_or_insert(now);
@@ -54,8 +54,8 @@ impl RelistSchedule {
         self.add(kinds);
     }
 
-    /// Notes what came of listing, and when to list again; gives whether anything is different from
-    /// what was offered before.
+    /// Records the result of a listing and schedules the next one; returns whether the offers
+    /// differ from `before`.
     pub(crate) fn record_listing(
         &mut self,
         listed: &ListedOffers,
@@ -69,7 +69,7 @@ impl RelistSchedule {
         found
     }
 
-    /// Lists what failed once more, later and later.
+    /// Schedules failed lists again, with back-off.
     fn schedule_retry(&mut self, failed: KindSet) {
         if !failed.contains(&true) {
             self.failures = 0;
@@ -81,8 +81,8 @@ impl RelistSchedule {
         self.add(failed);
     }
 
-    /// Lists once more what nobody tells of, when it has grown old: less and less often while it
-    /// stays as it is.
+    /// Schedules lists without change notifications for when their TTL expires, with back-off while
+    /// they do not change.
     fn schedule_refresh(&mut self, lasts: [Option<Duration>; 4], found: RelistResult) {
         self.unchanged = match found {
             RelistResult::Unchanged => self.unchanged.saturating_add(1),
@@ -102,7 +102,7 @@ impl RelistSchedule {
         }
     }
 
-    /// What is to be listed; afterwards nothing is.
+    /// Takes the kinds to list and clears the schedule.
     pub(crate) fn take(&mut self) -> KindSet {
         if self.refresh_due.is_some_and(|old| old <= Instant::now()) {
             self.add(self.ttls.map(|lasts| lasts.is_some()));
@@ -112,7 +112,7 @@ impl RelistSchedule {
         std::mem::take(&mut self.kinds)
     }
 
-    /// Waits until it is time to list.
+    /// Waits until a listing is due.
     pub(crate) async fn wait_until_due(&self) {
         match self.due.into_iter().chain(self.refresh_due).min() {
             Some(due) => sleep_until(due.into()).await,
@@ -121,11 +121,11 @@ impl RelistSchedule {
     }
 }
 
-/// How long to wait for a list that lasts so long and was so often found as it was.
+/// Returns the delay until a list is fetched again, doubled for each unchanged listing.
 fn refresh_delay(lasts: Duration, unchanged: u32, seed: u64) -> Duration {
     let least = lasts.max(RELIST_AGE_RANGE.0);
     let doubled = least.saturating_mul(2_u32.saturating_pow(unchanged.min(16)));
-    // Never sooner than the list says, however long that is.
+    // Never before the TTL, however long it is.
     add_jitter(doubled.min(RELIST_AGE_RANGE.1.max(least)), seed.wrapping_add(unchanged.into()))
 }
 

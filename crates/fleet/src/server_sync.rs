@@ -1,5 +1,4 @@
-//! Keeps a server informed: which messages are wanted, which folders there are, which resources
-//! somebody wants to hear about.
+//! Keeps a server's log level, roots and resource subscriptions in sync with the configuration.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -13,10 +12,10 @@ use tokio_util::sync::CancellationToken;
 
 use crate::connect_context::ConnectContext;
 
-/// How long a server may take to note something.
+/// How long a server may take to acknowledge a change.
 const SYNC_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What a server is kept informed about.
+/// Synchronizes one connection.
 pub(crate) struct ServerSync<'a> {
     pub peer: &'a Peer,
     pub agreement: &'a Agreement,
@@ -25,13 +24,13 @@ pub(crate) struct ServerSync<'a> {
     pub options: SyncOptions,
 }
 
-/// What a server was told about this connection.
+/// The options of a [`ServerSync`].
 pub(crate) struct SyncOptions {
-    /// Whether we said that folders can be asked for.
+    /// Whether the `roots` capability was declared.
     pub declared_roots: bool,
-    /// Whether this connection hears about resources: one of several is enough.
+    /// Whether this connection subscribes to resources. One instance per server is enough.
     pub syncs_subscriptions: bool,
-    /// Is cancelled once the server knows which messages are wanted.
+    /// Cancelled once the log level has been sent.
     pub level_sent: CancellationToken,
 }
 
@@ -45,17 +44,17 @@ impl SyncOptions {
     }
 }
 
-/// What a server knows already.
+/// The state that the server has been sent.
 struct SyncState {
     level: Option<LogLevel>,
     roots: Vec<PathBuf>,
     resources: BTreeSet<String>,
-    /// What every request says before a level is added to it.
+    /// The protocol state before a log level is added to it.
     base_protocol: ProtocolState,
 }
 
 impl ServerSync<'_> {
-    /// Tells the server everything that is new, until the connection ends.
+    /// Sends every change to the server until the connection ends.
     pub(crate) async fn run(self) {
         let mut config = self.context.config.changes();
         let mut wanted = self.context.subscriptions.changes();
@@ -97,13 +96,13 @@ impl ServerSync<'_> {
                     meta: format!(r#"{meta},"{key}":"{word}""#),
                 });
             }
-            // A server that was never told a level may say nothing at all.
+            // By default a server may log nothing, so there is nothing to switch off.
             Era::Legacy if level == LogLevel::Off && before.is_none() => {}
             Era::Legacy => {
                 let level = level.min(LogLevel::Emergency).as_str();
                 let params = json!({ "level": level }).to_string();
                 let request = Request::new("logging/setLevel", &params, SYNC_TIMEOUT);
-                // Messages below the level are filtered on this side too, whatever the server says.
+                // Messages below the level are filtered on this side too, whatever the server does.
                 _ = self.peer.request(request).await;
             }
         }
@@ -115,12 +114,12 @@ impl ServerSync<'_> {
         }
         known.roots.clone_from(&config.settings.roots);
         if self.options.declared_roots && self.agreement.revision.era() == Era::Legacy {
-            // The connection may have ended; the next one begins with the new roots.
+            // The connection may have ended; the next one starts with the new roots.
             _ = self.peer.notify("notifications/roots/list_changed", "").await;
         }
     }
 
-    /// Subscribes and unsubscribes; a modern server is told by the request to listen.
+    /// Updates the subscriptions of a legacy server; for a modern one, `ChangeListener` does.
     async fn sync_subscriptions(&self, known: &mut SyncState) {
         let legacy = self.agreement.revision.era() == Era::Legacy;
         if !legacy || !self.options.syncs_subscriptions || !can_subscribe(self.agreement) {
@@ -148,13 +147,13 @@ impl ServerSync<'_> {
     }
 }
 
-/// Which messages of a server are wanted.
+/// Returns the log level configured for a server.
 pub(crate) fn effective_log_level(config: &Config, server: &ServerId) -> LogLevel {
     let own = config.servers.get(server).and_then(|server| server.log_level);
     own.unwrap_or(config.settings.log_level)
 }
 
-/// Whether the server tells of changes of single resources.
+/// Returns whether the server supports subscriptions to single resources.
 pub fn can_subscribe(agreement: &Agreement) -> bool {
     let declared = agreement.capabilities.read::<Value>().unwrap_or_default();
     declared.pointer("/resources/subscribe") == Some(&Value::Bool(true))

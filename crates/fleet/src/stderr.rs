@@ -1,4 +1,4 @@
-//! The last of what a server wrote to its standard error, kept for diagnosis.
+//! The end of a server's standard error, kept for diagnosis.
 
 use std::collections::VecDeque;
 use std::fs::File;
@@ -13,10 +13,10 @@ use switchboard_files::{create_private_folder, is_device_name};
 use switchboard_text::{LineRedactor, hex_digest};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
-/// As much is kept of one server's errors.
+/// Maximum size of a log, in memory and per file.
 pub(crate) const MAX_LOG_BYTES: usize = 1 << 20;
 
-/// A ring of bytes, and a file for those who come later. Clones share it.
+/// A ring buffer of standard error, also written to a file. Clones share it.
 #[derive(Clone, Debug, Default)]
 pub struct ErrorLog {
     bytes: Arc<Mutex<VecDeque<u8>>>,
@@ -24,7 +24,7 @@ pub struct ErrorLog {
     file: Option<Arc<Path>>,
 }
 
-/// Where a server's errors are kept, below the folder for state.
+/// Returns the log file of a server, below the state folder.
 #[must_use]
 pub fn log_file(state: &Path, server: &ServerId) -> PathBuf {
     let plain = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' };
@@ -38,12 +38,12 @@ pub fn log_file(state: &Path, server: &ServerId) -> PathBuf {
 }
 
 impl ErrorLog {
-    /// A log that is kept in `file` as well.
+    /// Creates a log that is also written to `file`.
     pub(crate) fn with_file(file: Option<PathBuf>) -> Self {
         Self { file: file.map(Into::into), ..Self::default() }
     }
 
-    /// Copies `from` into the ring until it ends, line by line and without secrets.
+    /// Copies `from` into the log until it ends, redacting secrets line by line.
     pub async fn follow(&self, mut from: impl AsyncRead + Unpin) {
         let mut chunk = [0; 4_096];
         let open_file = || self.file.as_deref().and_then(|path| open_log(path).ok());
@@ -60,7 +60,7 @@ impl ErrorLog {
                 }
             };
             self.push(&said);
-            // A full disk must not cost the server.
+            // A full disk must not affect the server.
             if file.as_mut().is_some_and(|file| file.write_all(&said).is_err()) {
                 file = None;
             }
@@ -82,12 +82,12 @@ impl ErrorLog {
         bytes.drain(..excess);
     }
 
-    /// Whether the server has said anything.
+    /// Returns whether the server has written nothing.
     pub fn is_empty(&self) -> bool {
         !self.has_output.load(Ordering::Relaxed)
     }
 
-    /// The last lines, at most `count` of them and 4 KiB of text.
+    /// Returns the last lines: at most `count`, and at most 4 KiB.
     pub fn last_lines(&self, count: usize) -> Vec<String> {
         let bytes = self.bytes.lock();
         let tail: Vec<u8> = bytes.iter().skip(bytes.len().saturating_sub(4_096)).copied().collect();
@@ -99,7 +99,7 @@ impl ErrorLog {
     }
 }
 
-/// Opens a log to add to it; one that has grown too long begins again.
+/// Opens a log for appending; truncates it if it exceeds the limit.
 pub(crate) fn open_log(path: &Path) -> std::io::Result<File> {
     if let Some(folder) = path.parent() {
         create_private_folder(folder)?;

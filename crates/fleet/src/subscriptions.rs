@@ -1,4 +1,4 @@
-//! Which resources somebody wants to hear about, as long as they do.
+//! Reference-counted subscriptions to resources.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -6,31 +6,29 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use switchboard_core::{Changes, Published, ServerId};
 
-/// Why nothing can be heard about a resource.
+/// The reason why a resource cannot be subscribed to.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SubscribeError {
-    /// There is no such server, or no connection to it.
+    /// The server is unknown or not connected.
     #[error("server `{0}` is not ready")]
     NotReady(String),
-    /// The server does not offer it.
     #[error("server `{0}` does not tell of changes of its resources")]
     NotOffered(String),
-    /// A rule forbids it.
     #[error("not allowed: {0}")]
     NotAllowed(String),
 }
 
-/// How many want to hear about each resource of each server.
+/// The number of subscribers per server and resource.
 type SubscriptionCounts = BTreeMap<ServerId, BTreeMap<String, usize>>;
 
-/// The resources that are wanted at this moment. Clones share them.
+/// The resources that currently have subscribers. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Subscriptions {
     counts: Arc<Mutex<SubscriptionCounts>>,
     wanted: Published<BTreeMap<ServerId, BTreeSet<String>>>,
 }
 
-/// Somebody who wants to hear about a resource, until it is dropped.
+/// A subscription to a resource, until it is dropped.
 #[derive(Debug)]
 #[must_use = "nothing is heard of a resource once this is dropped"]
 pub struct Subscription {
@@ -46,23 +44,23 @@ impl Default for Subscriptions {
 }
 
 impl Subscriptions {
-    /// Makes a resource wanted until the result is dropped.
+    /// Subscribes to a resource until the result is dropped.
     pub fn subscribe(&self, server: &ServerId, uri: &str) -> Subscription {
         self.update_count(server, uri, |count| *count += 1);
         Subscription { all: self.clone(), server: server.clone(), uri: uri.to_owned() }
     }
 
-    /// Whether anything of a server is wanted.
+    /// Returns whether a server has any subscription.
     pub fn has_any(&self, server: &ServerId) -> bool {
         self.wanted.load().contains_key(server)
     }
 
-    /// What is wanted of a server.
+    /// Returns the URIs of a server that have subscribers.
     pub fn wanted_uris(&self, server: &ServerId) -> BTreeSet<String> {
         self.wanted.load().get(server).cloned().unwrap_or_default()
     }
 
-    /// Tells whenever something else is wanted.
+    /// Returns the changes of the set of subscribed resources.
     pub fn changes(&self) -> Changes<BTreeMap<ServerId, BTreeSet<String>>> {
         self.wanted.changes()
     }

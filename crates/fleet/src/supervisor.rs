@@ -1,4 +1,5 @@
-//! One task: servers wanted against servers live; publishes the fleet.
+//! The supervisor task: reconciles the configured servers with the running ones and publishes the
+//! fleet.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,22 +13,22 @@ use tokio::sync::mpsc;
 use crate::connect_context::ConnectContext;
 use crate::connection::{ConnectionControl, ConnectionReport, ServerConnection};
 
-/// What can be asked of the supervisor at run time.
+/// A command to the supervisor.
 #[derive(Clone, Debug)]
 pub enum SupervisorCommand {
-    /// Start a server again.
+    /// Restarts a server.
     Restart(ServerId),
-    /// Switch a server on or off until the configuration changes.
+    /// Enables or disables a server until the configuration changes.
     Enable(ServerId, bool),
 }
 
-/// Keeps the wanted servers alive.
+/// Keeps the configured servers running.
 pub struct Supervisor {
     context: Arc<ConnectContext>,
     only: Option<Vec<ServerId>>,
     fleet: Published<Fleet>,
     entries: BTreeMap<ServerId, SupervisedServer>,
-    /// Which server and instance a generation belongs to.
+    /// The server and instance that each generation belongs to.
     generations: BTreeMap<u64, (ServerId, usize)>,
     next_generation: u64,
     edition: u64,
@@ -49,9 +50,9 @@ struct InstanceHandle {
 }
 
 impl Supervisor {
-    /// Starts the wanted servers of `config`, all at once, and keeps them until the host stops.
+    /// Starts the servers of `config` in parallel and keeps them running until the host stops.
     ///
-    /// With `only`, other servers are left alone.
+    /// If `only` is set, starts only those servers.
     pub fn start(
         around: ConnectContext,
         only: Option<Vec<ServerId>>,
@@ -97,7 +98,7 @@ impl Supervisor {
         }
     }
 
-    /// Makes what is live what is wanted; servers that did not change stay as they are.
+    /// Reconciles the running servers with the configuration. Unchanged servers keep running.
     fn reconcile(&mut self, config: &Config) {
         let wanted = |id: &ServerId| self.only.as_ref().is_none_or(|only| only.contains(id));
         let gone: Vec<ServerId> = self
@@ -168,7 +169,7 @@ impl Supervisor {
             Transport::Builtin => 1,
         };
         let before = self.entries.get(&config.id);
-        // What a changed server offered stays visible until it has been listed again.
+        // The offers of a changed server stay visible until it has been listed again.
         let offers = before.map(|entry| Arc::clone(&entry.offers)).unwrap_or_default();
         let mut entry = SupervisedServer {
             offers,
@@ -201,7 +202,7 @@ impl Supervisor {
         entry
     }
 
-    /// Lets go of a server's connections; calls on them may still end.
+    /// Retires a server's connections; their calls in flight may still end.
     fn retire(&mut self, id: &ServerId) {
         if let Some(entry) = self.entries.get_mut(id) {
             for held in entry.instances.drain(..) {

@@ -1,4 +1,5 @@
-//! Tools called, resources read and prompts fetched: the line, and what comes up on the way.
+//! Tool calls, resource reads and prompt fetches: starts them, follows their events, and parks them
+//! while a modern client is asked for input.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,17 +22,17 @@ use crate::relay::{ClientRelay, KeyedAsk, RelayedAsk, ask_client, input_requests
 use crate::reply::{ClientReply, reply_for_outcome};
 use crate::tasks::TaskRequest;
 
-/// Times that a server may ask in one call.
+/// Maximum number of rounds in which a server may ask the client during one call.
 pub(crate) const MAX_ROUNDS: usize = 10;
 
-/// How long the last messages of a server may take to get here.
+/// How long to wait, after a call has ended, for log messages the server sent before its answer.
 const LOG_DRAIN: Duration = Duration::from_millis(5);
 
-/// Questions of one server that come this close after one another are put together: each round
-/// costs a person more than the wait.
+/// How long to collect further questions of a server into the same round. Each round costs a person
+/// more time than this delay.
 const BATCH_WINDOW: Duration = Duration::from_millis(250);
 
-/// What happens next in a call.
+/// The next event of a call in flight.
 pub(crate) enum CallEvent {
     Ended(Box<switchboard_store::Record>),
     BecameTask(TaskUpdate),
@@ -41,7 +42,7 @@ pub(crate) enum CallEvent {
 }
 
 impl Gateway {
-    /// Runs what a client asks for, or goes on with it.
+    /// Runs the call that a client requests, or resumes it if the request has a `requestState`.
     pub(crate) async fn call(
         &self,
         asked: &ClientRequest,
@@ -50,7 +51,8 @@ impl Gateway {
         self.call_with(asked, kind, asked.params()?).await
     }
 
-    /// The same where the parameters have been read: long arguments are not walked through again.
+    /// Like [`Gateway::call`], with the parameters already parsed, so that long arguments are not
+    /// parsed twice.
     pub(crate) async fn call_with(
         &self,
         asked: &ClientRequest,
@@ -68,13 +70,13 @@ impl Gateway {
         }
         let running = match self.start_call(asked, kind, params) {
             Ok(running) => running,
-            // Boxed: only a name that is not there needs it.
+            // Boxed to keep this future small: only unknown names take this path.
             Err(error) => Box::pin(self.start_late_call(asked, kind, params, error)).await?,
         };
         self.follow_call(asked, running, token).await
     }
 
-    /// Follows a call that another request began: whoever gives this one up gives up the call.
+    /// Follows a call that an earlier request started. Cancelling this request cancels the call.
     async fn follow_resumed(
         &self,
         asked: &ClientRequest,
@@ -92,7 +94,7 @@ impl Gateway {
         }
     }
 
-    /// Starts a call on the catalog of this moment.
+    /// Starts a call on the current catalog.
     pub(crate) fn start_call(
         &self,
         asked: &ClientRequest,
@@ -114,7 +116,7 @@ impl Gateway {
         Ok(RunningCall { uri_view: listing.for_result_rewriting(), ..running })
     }
 
-    /// Runs a call for a client.
+    /// Runs a call for a client, with a relay for the server's questions.
     pub(crate) fn run_call(
         &self,
         asked: &ClientRequest,
@@ -178,7 +180,7 @@ impl Gateway {
         }
     }
 
-    /// Follows a call to its end, or to where its client has to come back.
+    /// Follows a call until it ends or has to be parked for its client.
     pub(crate) async fn follow_call(
         &self,
         asked: &ClientRequest,
@@ -189,7 +191,8 @@ impl Gateway {
         loop {
             let happening = match asks.is_empty() {
                 true => next_event(&mut running).await,
-                // What was asked together is answered together.
+                // Wait for further questions, so that the client can answer all of them in one
+                // round.
                 false => match tokio::time::timeout(BATCH_WINDOW, next_event(&mut running)).await {
                     Ok(happening) => happening,
                     Err(_) => return self.park_call(asked, running.detach(), asks),
@@ -217,8 +220,8 @@ impl Gateway {
                         running.rounds += 1;
                     }
                     match asked.client.era() {
-                        // Beside the call, which may go on without the answer: another face is
-                        // asked about it as well, or its server loses its patience.
+                        // Spawned, because the call may continue without this answer: another face
+                        // may answer first, or the server may time out.
                         Era::Legacy => {
                             drop(tokio::spawn(ask_client(
                                 asked.out.clone(),
@@ -248,7 +251,7 @@ impl Gateway {
         let outcome = running.rewrite_uris(outcome);
         let did_run = !matches!(outcome.kind, OutcomeKind::NotSent | OutcomeKind::Refused);
         match running.task_request {
-            // A call that did not run has nothing to make a task of.
+            // A call that did not run has no result for a task to hold.
             TaskRequest::Task { ttl_ms } if did_run => {
                 self.create_ended_task(asked, running, outcome, ttl_ms)
             }
@@ -258,7 +261,7 @@ impl Gateway {
         }
     }
 
-    /// Lets a call wait for its client, who is told what its server asks.
+    /// Parks a call, and returns the `input_required` result with the server's questions.
     fn park_call(
         &self,
         asked: &ClientRequest,
@@ -276,7 +279,7 @@ impl Gateway {
         )))
     }
 
-    /// Takes up a call whose client came back; or asks again for what it left out.
+    /// Resumes a parked call, or parks it again if an answer is missing.
     fn resume_call(
         &self,
         asked: &ClientRequest,
@@ -310,7 +313,7 @@ impl Gateway {
 }
 
 impl Gateway {
-    /// What a server said before it answered may come to us with the answer, or after it.
+    /// Forwards progress and log messages that arrive together with the answer or shortly after it.
     async fn flush_notifications(
         &self,
         asked: &ClientRequest,
@@ -327,7 +330,7 @@ impl Gateway {
         }
     }
 
-    /// Tells a client what the server of its call says, if it wants to hear that.
+    /// Forwards a log message of the called server, if the client subscribed to its level.
     async fn forward_log(&self, asked: &ClientRequest, server: &str, notice: ClientNotice) {
         let ClientNotice::Log { server: from, level, params, during } = notice else { return };
         let meta = asked.params().ok().and_then(|params| params.meta.as_ref());
@@ -349,6 +352,7 @@ impl Gateway {
 pub(crate) async fn next_event(running: &mut RunningCall) -> CallEvent {
     let RunningCall { call, asks, progress, logs, task_updates: news, .. } = running;
     tokio::select! {
+        // Events that came before the end are delivered before it.
         biased;
         Some(notice) = next_notice(logs.as_mut()) => CallEvent::Log(notice),
         Some(news) = recv_optional(news.as_mut()) => CallEvent::BecameTask(news),
@@ -366,7 +370,7 @@ async fn recv_optional<T>(from: Option<&mut mpsc::Receiver<T>>) -> Option<T> {
 }
 
 async fn next_notice(from: Option<&mut broadcast::Receiver<ClientNotice>>) -> Option<ClientNotice> {
-    // What was missed is lost: messages are news, not records.
+    // A lagging receiver skips messages: notifications are not guaranteed to arrive.
     from?.recv().await.ok()
 }
 
@@ -376,7 +380,7 @@ async fn forward_progress(asked: &ClientRequest, token: Option<&Json>, report: &
     }
 }
 
-/// Answers that came with the call itself, before anybody asked.
+/// Returns the answers that the client sent with the call itself, by the key of the question.
 fn early_answers(params: &ClientRequestParams) -> Vec<(String, Json)> {
     let given = params.input_responses.as_ref().filter(|_| params.request_state.is_none());
     let members = given.and_then(|given| RawMembers::parse(given.as_str()));
@@ -385,7 +389,8 @@ fn early_answers(params: &ClientRequestParams) -> Vec<(String, Json)> {
 }
 
 impl RunningCall {
-    /// Goes on while nobody follows it: its server may say more, give up, or go away.
+    /// Moves the call to its own task, so that it makes progress while parked. Dropping the result
+    /// aborts the task.
     fn detach(mut self) -> Self {
         let call = AbortOnDropHandle::new(tokio::spawn(self.call));
         self.call = Box::pin(async move {
@@ -393,7 +398,7 @@ impl RunningCall {
                 Ok(record) => record,
                 Err(error) => match error.try_into_panic() {
                     Ok(panic) => std::panic::resume_unwind(panic),
-                    // The whole program ends.
+                    // The task was aborted because the runtime is shutting down.
                     Err(_) => std::future::pending().await,
                 },
             }
@@ -401,7 +406,7 @@ impl RunningCall {
         self
     }
 
-    /// Answers what the client has answered already; gives back what it has not.
+    /// Replies to a question that the client has already answered; otherwise returns the question.
     fn take_early_answer(&mut self, ask: RelayedAsk) -> Option<RelayedAsk> {
         let place = self.early_answers.iter().position(|(key, _)| Some(key) == ask.key.as_ref());
         let Some(place) = place else { return Some(ask) };
@@ -411,14 +416,15 @@ impl RunningCall {
     }
 }
 
-/// What a request is about, so that nobody comes back with another one.
+/// Returns a digest of method, name and arguments. A parked call is resumed only by a request with
+/// the same digest.
 fn request_digest(asked: &ClientRequest, params: &ClientRequestParams) -> String {
     let name = params.name.as_deref().or(params.uri.as_deref()).unwrap_or_default();
     let arguments = params.arguments.as_ref().map_or(b"".as_slice(), |given| given.bytes());
     switchboard_text::hex_digest([asked.method.as_bytes(), name.as_bytes(), arguments])
 }
 
-/// A report of progress under the client's own token.
+/// Rewrites a progress report to carry the client's own token.
 fn with_token(report: &Json, token: &Json) -> Option<String> {
     let Members(members) = RawMembers::parse(report.as_str())?;
     let mut out = format!(r#"{{"progressToken":{}"#, token.as_str());

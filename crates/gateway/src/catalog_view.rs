@@ -1,4 +1,4 @@
-//! What one caller is shown of one catalog, under the names that we give out.
+//! One caller's view of one catalog, under the names that the gateway assigns.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -15,19 +15,19 @@ use crate::name_owners::NameOwners;
 use crate::name_table::{Collision, NameMode, NameTable, NamedItem, NamingScheme, ServerResources};
 use crate::uri_rewrite::{URI_SCHEME, rewrite_definition, rewrite_result, uri_prefix};
 
-/// What one caller is shown. Never changed; texts are made when they are first needed.
+/// The items of a catalog that one caller sees. Immutable; list texts are rendered on first use.
 pub(crate) struct CatalogView {
     pub(crate) lease: Lease,
     view: Arc<View>,
     tools: NameTable,
-    /// Where a tool of the catalog is among the shown ones.
+    /// Position in `tools` by position in the catalog.
     tool_positions: HashMap<usize, usize>,
     prompts: NameTable,
     /// The server behind every listed URI.
     resources: NameTable,
     templates: NameTable,
     collisions: Vec<Collision>,
-    /// What the servers want a model to know, once somebody asked.
+    /// Instructions of the visible servers, collected on first use.
     instructions: OnceLock<Option<String>>,
 }
 
@@ -40,7 +40,7 @@ struct ServerNames<'a> {
 }
 
 impl CatalogView {
-    /// What `view` shows of a catalog, where these servers own the names that two of them use.
+    /// Builds the view of a catalog. `owners` decides which server keeps a name that several use.
     pub(crate) fn new(lease: Lease, view: &Arc<View>, mode: NameMode, owners: &NameOwners) -> Self {
         let catalog = Arc::clone(lease.catalog());
         let mut listing = Self {
@@ -64,7 +64,7 @@ impl CatalogView {
             addresses.add(&mut listing.resources, &server.offers.resources);
             addresses.add(&mut listing.templates, &server.offers.templates);
         }
-        // After what is listed: a page that no list has takes no address away.
+        // Added after the listed resources, so that an unlisted page never takes a listed URI.
         for (_, server, _) in &in_order {
             listing.add_ui_resources(server);
         }
@@ -91,7 +91,7 @@ impl CatalogView {
         }
     }
 
-    /// Adds a tool or a prompt under its public name, and returns whether it is listed now.
+    /// Adds a tool or a prompt under its public name. Returns whether it is listed.
     fn add_item(
         &mut self,
         names: ServerNames<'_>,
@@ -113,7 +113,7 @@ impl CatalogView {
         }
         let late = naming != NamingScheme::Server;
         let shown = name.as_deref().unwrap_or(own);
-        // A server that has had a name for longer keeps it.
+        // The server that has used the name for longer keeps it.
         let owner = owners.other_owner(kind, shown, server, &self.view).filter(|_| late);
         let added = match owner {
             Some(owner) => Err(Collision {
@@ -128,7 +128,7 @@ impl CatalogView {
         is_added
     }
 
-    /// Pages of tools may be in no list; they are read all the same.
+    /// Makes the UI resources of visible tools readable, even if no list contains them.
     fn add_ui_resources(&mut self, server: &Arc<Server>) {
         let id = server.id.as_str();
         let shown = server.offers.tools.iter().filter(|tool| self.view.shows(id, tool.name()));
@@ -148,38 +148,37 @@ impl CatalogView {
         }
     }
 
-    /// Names that two servers use; the second of them is left out.
+    /// Returns the names that two servers use; the second server's item is left out.
     pub(crate) fn collisions(&self) -> &[Collision] {
         &self.collisions
     }
 
-    /// How many names there are, of whatever kind.
+    /// Returns the number of names of all kinds, plus 1, as a measure of the size in the cache.
     pub(crate) fn size(&self) -> usize {
         let all = [&self.tools, &self.prompts, &self.resources, &self.templates];
         1 + all.iter().map(|named| named.positions.len() + named.unlisted.len()).sum::<usize>()
     }
 
-    /// How many tools there are.
     pub(crate) fn tool_count(&self) -> usize {
         self.tools.entries.len()
     }
 
-    /// Whether nothing is left out for this caller alone.
+    /// Returns whether the caller sees everything.
     pub(crate) fn is_unfiltered(&self) -> bool {
         self.view.is_unrestricted()
     }
 
-    /// The names of the prompts, in order.
+    /// Returns the names of the prompts, in list order.
     pub(crate) fn prompt_names(&self) -> impl Iterator<Item = &str> {
         self.prompts.entries.iter().map(|entry| self.prompts.public_name(entry))
     }
 
-    /// The names of the tools, in order.
+    /// Returns the names of the tools, in list order.
     pub(crate) fn tool_names(&self) -> impl Iterator<Item = &str> {
         self.tools.entries.iter().map(|entry| self.tools.public_name(entry))
     }
 
-    /// The servers that a tool is shown of, in order.
+    /// Returns the servers of the visible tools, in list order.
     pub(crate) fn tool_servers(&self) -> Vec<&str> {
         let mut servers: Vec<&str> =
             self.tools.entries.iter().map(|entry| entry.server.id.as_str()).collect();
@@ -187,7 +186,7 @@ impl CatalogView {
         servers
     }
 
-    /// The texts of all items of a kind, in order.
+    /// Returns the JSON texts of all items of a kind, in list order.
     pub(crate) fn texts(&self, kind: ListKind) -> Arc<[String]> {
         Arc::clone(match kind {
             ListKind::Tools => self.tool_texts(),
@@ -204,14 +203,14 @@ impl CatalogView {
         })
     }
 
-    /// The cursor that leads to a place of a list.
+    /// Returns the cursor for a position of a list.
     pub(crate) fn cursor(&self, kind: ListKind, place: usize) -> Option<ListCursor> {
         let (position, key) = self.name_table(kind).positions().nth(place)?;
         Some(ListCursor { list: self.list_name(kind), position, key: key.to_owned() })
     }
 
-    /// The place in a list that a cursor leads to; nothing if it is one of another list, or of
-    /// somebody who is shown another one.
+    /// Returns the list position of a cursor. `None` if the cursor belongs to another list or to a
+    /// caller with a different view.
     pub(crate) fn place(&self, kind: ListKind, cursor: &ListCursor) -> Option<usize> {
         let is_ours = cursor.list == self.list_name(kind);
         is_ours.then(|| cursor.find(self.name_table(kind).positions()))
@@ -231,17 +230,16 @@ impl CatalogView {
         }
     }
 
-    /// Whether a tool of that name is shown.
     pub(crate) fn has_tool(&self, name: &str) -> bool {
         self.tools.positions.contains_key(name)
     }
 
-    /// The tool behind a name.
+    /// Looks up a tool by its public name.
     pub(crate) fn tool(&self, name: &str) -> Option<Target> {
         self.tools.get(TargetKind::Tool, name)
     }
 
-    /// The name that we give to the tool at a place of the catalog, if it is shown.
+    /// Returns the public name of the tool at a position of the catalog, if it is visible.
     pub(crate) fn tool_name(&self, place: usize) -> Option<&str> {
         self.tools
             .entries
@@ -249,18 +247,18 @@ impl CatalogView {
             .map(|entry| self.tools.public_name(entry))
     }
 
-    /// The text of a shown tool.
+    /// Returns the JSON text of a visible tool.
     pub(crate) fn tool_text(&self, name: &str) -> Option<&str> {
         let place = self.tools.positions.get(name)?;
         self.tool_texts().get(*place).map(String::as_str)
     }
 
-    /// The prompt behind a name.
+    /// Looks up a prompt by its public name.
     pub(crate) fn prompt(&self, name: &str) -> Option<Target> {
         self.prompts.get(TargetKind::Prompt, name)
     }
 
-    /// The resource behind an address: listed, or made from a template.
+    /// Looks up a resource by URI: listed, or an instance of a template.
     pub(crate) fn resource(&self, uri: &str) -> Option<Target> {
         self.by_public_uri(uri).or_else(|| self.by_prefixed_uri(uri))
     }
@@ -284,8 +282,8 @@ impl CatalogView {
         unshown.find_map(|target| self.by_template(&target.server, &target.name, uri))
     }
 
-    /// The resource behind an address of ours where its own is given out: a client may have it from
-    /// when another server had the same.
+    /// Looks up a resource by its prefixed URI when it is now listed under its own. The client may
+    /// have received the prefixed one while another server had the same URI.
     fn by_prefixed_uri(&self, uri: &str) -> Option<Target> {
         if !uri.starts_with(URI_SCHEME) {
             return None;
@@ -298,8 +296,8 @@ impl CatalogView {
         })
     }
 
-    /// What a server has at an address that its template stands for. Whatever else it has there
-    /// may be hidden from this caller.
+    /// Looks up a URI that matches a server's template. The lease must resolve it too: the resource
+    /// may be held.
     fn by_template(&self, server: &str, template: &str, uri: &str) -> Option<Target> {
         if !fits_template(template, uri) {
             return None;
@@ -309,23 +307,24 @@ impl CatalogView {
         self.lease.resolve(proposed).is_ok().then_some(target)
     }
 
-    /// The family of resources behind its template.
+    /// Looks up a resource template by its public text.
     pub(crate) fn template(&self, text: &str) -> Option<Target> {
         self.templates.get(TargetKind::Resource, text)
     }
 
-    /// The address under which this caller knows a resource of a server, if it sees it at all.
+    /// Returns the URI under which this caller knows a server's resource; `None` if it is not
+    /// visible.
     pub(crate) fn public_uri(&self, server: &str, uri: &str) -> Option<String> {
         let shown = self.rewritten_uri(server, uri).unwrap_or_else(|| uri.to_owned());
         self.resource(&shown).is_some_and(|target| target.server == server).then_some(shown)
     }
 
-    /// Whether a client that knows a resource of a server under `shown` may know it as `other` too.
+    /// Returns whether `shown` and `other` may be public URIs of the same resource of a server.
     pub(crate) fn is_same_resource(server: &str, shown: &str, other: &str) -> bool {
         other == shown || other.strip_prefix(&uri_prefix(server)) == Some(shown)
     }
 
-    /// The same, only where it is another than its own.
+    /// Returns the public URI, only if it differs from the server's own.
     fn rewritten_uri(&self, server: &str, uri: &str) -> Option<String> {
         let ours = format!("{}{uri}", uri_prefix(server));
         let leads_elsewhere = self.resource(uri).is_some_and(|target| target.server != server);
@@ -333,22 +332,22 @@ impl CatalogView {
         (leads_elsewhere && self.resource(&ours).as_ref().is_some_and(is_own)).then_some(ours)
     }
 
-    /// Whether any address is another than its server's own.
+    /// Returns whether any public URI differs from the server's own.
     const fn rewrites_uris(&self) -> bool {
         self.resources.is_renamed || self.templates.is_renamed
     }
 
-    /// The listing for a call whose result may name addresses that clients know under others.
+    /// Returns the view if the URIs in results may have to be rewritten.
     pub(crate) fn for_result_rewriting(self: &Arc<Self>) -> Option<Arc<Self>> {
         self.rewrites_uris().then(|| Arc::clone(self))
     }
 
-    /// A result of a server with the addresses that clients know; nothing if they are its own.
+    /// Replaces the URIs in a result by public ones. `None` if nothing changes.
     pub(crate) fn rewrite_result(&self, server: &str, result: &str) -> Option<String> {
         rewrite_result(result, &|uri| self.rewritten_uri(server, uri))
     }
 
-    /// What the servers want a model to know, each under its name.
+    /// Returns the instructions of all visible servers, each below a heading with the server's id.
     pub(crate) fn instructions(&self) -> Option<&str> {
         self.instructions.get_or_init(|| self.collect_instructions()).as_deref()
     }
@@ -358,7 +357,7 @@ impl CatalogView {
         let all = [&self.tools, &self.prompts, &self.resources, &self.templates];
         let entries = all.iter().flat_map(|named| &named.entries);
         let seen: HashSet<&str> = entries.map(|entry| entry.server.id.as_str()).collect();
-        // Whoever sees nothing of a server has no use for its words.
+        // Instructions of a server with no visible items would only cost tokens.
         let servers = self.lease.catalog().servers().iter();
         for server in servers.filter(|server| seen.contains(server.id.as_str())) {
             let said = server.agreement.as_ref().and_then(|with| with.instructions.as_deref());
@@ -371,8 +370,8 @@ impl CatalogView {
     }
 }
 
-/// The servers with the place of their first tool. Who is named after itself comes first: what a
-/// file says about another server must not take a name away from it.
+/// Returns the servers with the catalog position of their first tool. Servers named by their own id
+/// come first, so that a `prefix` in another server's entry cannot take their names.
 fn servers_in_order(
     catalog: &Catalog,
     mode: NameMode,

@@ -1,4 +1,4 @@
-//! Who talks to us, what it can do for servers, and how it is reached.
+//! MCP clients: their identity, their capabilities, and the channel that reaches them.
 
 use std::collections::BTreeMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -21,35 +21,36 @@ use tokio::sync::mpsc;
 use crate::reply::{Recipient, notification};
 use crate::session::LegacySession;
 
-/// How long a client may take to answer what a server asks.
+/// How long a client may take to answer a server's question.
 const ASK_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 
-/// The levels of log messages, from the least serious one.
+/// Log levels, in increasing severity.
 const LOG_LEVELS: [&str; 8] =
     ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 const NO_LEVEL: u8 = u8::MAX;
 
 static NEXT_NUMBER: AtomicU64 = AtomicU64::new(1);
 
-/// One who talks to us.
+/// An MCP client of the gateway.
 pub(crate) struct McpClient {
     pub(crate) caller: Caller,
-    /// Tells it from others.
+    /// Distinguishes clients; modern clients with the same identity and name share one.
     pub(crate) number: u64,
-    /// Whose it is by what it proved, not by what it says of itself.
+    /// The authenticated identity, as opposed to the name that the client claims.
     pub(crate) identity: Arc<str>,
     pub(crate) view: Arc<View>,
     pub(crate) revision: Revision,
     pub(crate) abilities: ClientCapabilities,
-    /// The resources that it wants to hear about, as it calls them.
+    /// Subscribed resources, by the URI that the client used.
     pub(crate) subscriptions: Mutex<BTreeMap<String, Option<Subscription>>>,
-    /// The servers that its calls are at, one for each: their messages belong to those calls.
+    /// The server of each call in flight; a server that has several appears several times. Log
+    /// messages of these servers are sent with the calls.
     active_servers: Mutex<Vec<Arc<str>>>,
-    /// The least serious messages that it wants to hear.
+    /// Minimum level of log messages, as an index into `LOG_LEVELS`, or `NO_LEVEL`.
     level: AtomicU8,
 }
 
-/// What a client can do for servers.
+/// The requests of servers that a client can answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ClientCapabilities {
     pub(crate) form: bool,
@@ -82,11 +83,11 @@ impl ClientCapabilities {
             });
             members.is_some_and(|members| members.contains_key(name))
         };
-        // What is no object declares nothing: better not asked than asked what it cannot answer.
+        // Only an object declares a capability; any other value might be a mistake.
         let given = |raw: Option<&RawValue>| raw.is_some_and(|raw| raw.get().starts_with('{'));
         let url = has(declared.elicitation, "url");
         Self {
-            // An empty object means forms, which were all there was.
+            // An empty object means forms, the only mode before `url` was added.
             form: given(declared.elicitation) && (!url || has(declared.elicitation, "form")),
             url,
             sampling: given(declared.sampling),
@@ -95,7 +96,7 @@ impl ClientCapabilities {
         }
     }
 
-    /// Whether it can answer a request with these parameters.
+    /// Returns whether the client can answer a request with these parameters.
     pub(crate) fn can_answer(self, method: &str, params: Option<&Json>) -> bool {
         #[derive(Deserialize)]
         struct ElicitationMode {
@@ -112,7 +113,8 @@ impl ClientCapabilities {
         }
     }
 
-    /// The same, with what others answer for it where it cannot. Its folders are its own.
+    /// Adds the capabilities of the host, which answers what the client cannot. Roots are always
+    /// the client's own.
     pub(crate) fn merge(self, others: Self) -> Self {
         Self {
             form: self.form || others.form,
@@ -123,7 +125,7 @@ impl ClientCapabilities {
         }
     }
 
-    /// The same as servers read it.
+    /// Returns the capabilities as a JSON object.
     pub(crate) fn as_json(self) -> String {
         let mut members = Vec::new();
         if self.form || self.url {
@@ -150,7 +152,7 @@ impl McpClient {
         revision: Revision,
         abilities: ClientCapabilities,
     ) -> Self {
-        // What a client calls itself goes beside the name that it proved, never in its place.
+        // The name that a client claims is added to its authenticated name and never replaces it.
         let said = name.map(|name| excerpt_text(&name, 80));
         let name = match (&*access.identity, said) {
             (LOCAL_IDENTITY, Some(said)) => said,
@@ -159,10 +161,11 @@ impl McpClient {
         };
         let number = match revision.era() {
             Era::Legacy => NEXT_NUMBER.fetch_add(1, Ordering::Relaxed),
-            // Nothing but its names tells a client of the modern era from the others.
+            // Modern clients have no session; only identity and name distinguish them.
             Era::Modern => {
                 let mut hasher = DefaultHasher::new();
                 (&access.identity, &name).hash(&mut hasher);
+                // The top bit separates hashes from the numbers of legacy clients.
                 hasher.finish() | (1 << 63)
             }
         };
@@ -179,7 +182,8 @@ impl McpClient {
         }
     }
 
-    /// Whose calls came before its own: who proved who it is shares nothing with others of its name.
+    /// Returns the scope of earlier calls that count for this client. An authenticated client
+    /// shares none with other clients of the same name.
     pub(crate) fn session_scope(&self) -> Past {
         match &*self.identity {
             LOCAL_IDENTITY => Past::Caller,
@@ -187,47 +191,46 @@ impl McpClient {
         }
     }
 
-    /// How it reads results.
+    /// Returns the form of results that the client expects.
     pub(crate) fn recipient(&self) -> Recipient {
         Recipient { era: self.era(), is_proven: *self.identity != *LOCAL_IDENTITY }
     }
 
-    /// The era of its revision.
     pub(crate) fn era(&self) -> Era {
         self.revision.era()
     }
 
-    /// Sets the least serious messages that it wants to hear; says whether there is such a level.
+    /// Sets the minimum log level. Returns `false` if the level is unknown.
     pub(crate) fn set_level(&self, level: &str) -> bool {
         let Some(place) = LOG_LEVELS.iter().position(|known| *known == level) else { return false };
         self.level.store(u8::try_from(place).unwrap_or(NO_LEVEL), Ordering::Relaxed);
         true
     }
 
-    /// Whether one of its calls is at that server.
+    /// Returns whether the client has a call in flight at that server.
     pub(crate) fn has_call_at(&self, server: &str) -> bool {
         self.active_servers.lock().iter().any(|one| **one == *server)
     }
 
-    /// Counts a call at a server until the result is dropped.
+    /// Counts a call at a server until the returned guard is dropped.
     pub(crate) fn track_call(self: &Arc<Self>, server: &str) -> ActiveCall {
         let server = Arc::<str>::from(server);
         self.active_servers.lock().push(Arc::clone(&server));
         ActiveCall { client: Arc::clone(self), server }
     }
 
-    /// The least serious messages that it wants to hear, if it says.
+    /// Returns the minimum log level, if the client has set one.
     pub(crate) fn level(&self) -> Option<String> {
         let place = usize::from(self.level.load(Ordering::Relaxed));
         LOG_LEVELS.get(place).map(|level| (*level).to_owned())
     }
 
-    /// Whether it wants to hear messages at all.
+    /// Returns whether the client has requested log messages.
     pub(crate) fn wants_logs(&self) -> bool {
         self.level.load(Ordering::Relaxed) != NO_LEVEL
     }
 
-    /// Whether it wants to hear messages of that level.
+    /// Returns whether the client has requested log messages of that level.
     pub(crate) fn wants_log_level(&self, level: &str) -> bool {
         let least = self.level.load(Ordering::Relaxed);
         let place = LOG_LEVELS.iter().position(|known| *known == level).unwrap_or(1);
@@ -235,7 +238,7 @@ impl McpClient {
     }
 }
 
-/// A call of a client at a server.
+/// Guard of a client's call in flight at a server.
 pub(crate) struct ActiveCall {
     client: Arc<McpClient>,
     server: Arc<str>,
@@ -250,44 +253,43 @@ impl Drop for ActiveCall {
     }
 }
 
-/// Whether there is such a level.
 pub(crate) fn is_log_level(level: &str) -> bool {
     LOG_LEVELS.contains(&level)
 }
 
-/// Whether a message of `level` is at least as serious as `least`.
+/// Returns whether `level` is at least as severe as `least`.
 pub(crate) fn is_at_least(level: &str, least: &str) -> bool {
     let place = |level: &str| LOG_LEVELS.iter().position(|known| *known == level);
     place(level).unwrap_or(1) >= place(least).unwrap_or(0)
 }
 
-/// Where messages that belong to one request of a client go.
+/// The channel for messages that belong to one request of a client.
 #[derive(Clone)]
 pub(crate) enum ReplyChannel {
-    /// Down the pipe that all messages take.
+    /// The shared pipe.
     Pipe(Peer),
-    /// Nowhere: the request wants to hear nothing but its answer.
+    /// Drops all messages: the request accepts only its answer.
     Discard,
-    /// Into the response to that request.
+    /// The response to the request.
     Stream {
         messages: mpsc::Sender<String>,
-        /// The session, for a client of the legacy era.
+        /// The session of a legacy client.
         session: Option<Arc<LegacySession>>,
     },
 }
 
 impl ReplyChannel {
-    /// Tells the client something about its request.
+    /// Sends a notification that belongs to the request.
     pub(crate) async fn notify(&self, method: &str, params: &str) {
         match self {
-            // A client that is gone needs no news.
+            // A failed send means that the client has disconnected.
             Self::Pipe(peer) => _ = peer.notify(method, params).await,
             Self::Discard => {}
             Self::Stream { messages, .. } => _ = messages.send(notification(method, params)).await,
         }
     }
 
-    /// Whether nobody reads what is said there any more.
+    /// Returns whether the receiver has disconnected.
     pub(crate) fn is_gone(&self) -> bool {
         match self {
             Self::Pipe(peer) => peer.is_closed(),
@@ -296,8 +298,8 @@ impl ReplyChannel {
         }
     }
 
-    /// Asks a client of the legacy era, and waits for its answer; or until that is `needless`,
-    /// which the client is told.
+    /// Sends a request to a legacy client and waits for the answer, or until `needless` completes,
+    /// which cancels the request.
     pub(crate) async fn ask(
         &self,
         method: &str,
@@ -306,7 +308,7 @@ impl ReplyChannel {
     ) -> Result<Json, RpcError> {
         match self {
             Self::Pipe(peer) => {
-                // Dropped, the request tells the client by itself.
+                // Dropping the request future sends the cancellation.
                 let answer = tokio::select! {
                     answer = peer.request(Request::new(method, params, ASK_TIMEOUT)) => answer,
                     () = needless => return Err(answered_elsewhere_error()),
@@ -333,7 +335,7 @@ impl ReplyChannel {
     }
 }
 
-/// Why a client's answer is not waited for any more.
+/// Returns the error of a question that was answered elsewhere.
 pub(crate) fn answered_elsewhere_error() -> RpcError {
     RpcError::new(RpcError::INTERNAL_ERROR, "the answer is not needed any more")
 }

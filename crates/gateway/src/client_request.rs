@@ -1,4 +1,4 @@
-//! One request of a client, with what its parameters say.
+//! One request of a client, and its parsed parameters.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -23,13 +23,13 @@ pub(crate) struct ClientRequest {
     pub(crate) id: Json,
     pub(crate) method: String,
     pub(crate) params: Option<Json>,
-    /// What they say, once they were read.
+    /// The parameters, parsed on first use.
     pub(crate) parsed_params: OnceLock<Result<ClientRequestParams, RpcError>>,
-    /// Gives the request up.
+    /// Cancels the request.
     pub(crate) cancel: CancellationToken,
 }
 
-/// The parameters that we look at, shared with the message that they came in.
+/// The parameters that the gateway reads. JSON values share the buffer of the message.
 #[derive(Clone, Default)]
 pub(crate) struct ClientRequestParams {
     pub(crate) name: Option<String>,
@@ -44,7 +44,7 @@ pub(crate) struct ClientRequestParams {
     pub(crate) meta: Option<ClientRequestMeta>,
 }
 
-/// What a request says about itself.
+/// The `_meta` of a request.
 #[derive(Clone, Default)]
 pub(crate) struct ClientRequestMeta {
     pub(crate) progress_token: Option<Json>,
@@ -52,12 +52,12 @@ pub(crate) struct ClientRequestMeta {
     pub(crate) client_capabilities: Option<Json>,
     pub(crate) client_info: Option<Json>,
     pub(crate) log_level: Option<String>,
-    /// What is for the server: members as JSON text without braces.
+    /// Members that are forwarded to the server, as JSON text without braces.
     pub(crate) others: Option<String>,
 }
 
 impl ClientRequest {
-    /// The parameters, read once however often they are asked for: they may be long.
+    /// Parses the parameters on the first call and caches the result.
     pub(crate) fn params(&self) -> Result<&ClientRequestParams, RpcError> {
         self.parsed_params
             .get_or_init(|| parse_params(self.params.as_ref()))
@@ -66,7 +66,7 @@ impl ClientRequest {
     }
 }
 
-/// Reads parameters. One of another type is an error, not an absence.
+/// Parses parameters. A member of the wrong type is an error, not treated as absent.
 pub(crate) fn parse_params(params: Option<&Json>) -> Result<ClientRequestParams, RpcError> {
     let Some(params) = params else { return Ok(ClientRequestParams::default()) };
     let mut read = ClientRequestParams::default();
@@ -102,7 +102,7 @@ pub(crate) fn parse_params(params: Option<&Json>) -> Result<ClientRequestParams,
     Err(RpcError::new(RpcError::INVALID_PARAMS, why))
 }
 
-/// Takes a member in, unless it is `null`; it may come once.
+/// Sets a member. `null` counts as absent; a duplicate is an error.
 fn set_once<'a, T>(
     member: &mut Option<T>,
     value: &'a str,
@@ -132,7 +132,7 @@ impl ClientRequestMeta {
     }
 }
 
-/// The client that a modern request describes.
+/// Builds the client from the `_meta` of a modern request, which describes it completely.
 pub(crate) fn modern_client(
     meta: &ClientRequestMeta,
     access: &Access,
@@ -178,7 +178,7 @@ pub(crate) fn modern_client(
     ))
 }
 
-/// The name in a `clientInfo`.
+/// Returns the `name` of a `clientInfo`.
 pub(crate) fn client_name(info: Option<&str>) -> Option<String> {
     #[derive(Deserialize)]
     struct ClientInfo {
@@ -187,12 +187,12 @@ pub(crate) fn client_name(info: Option<&str>) -> Option<String> {
     info.and_then(|info| serde_json::from_str::<ClientInfo>(info).ok()?.name)
 }
 
-/// What is missing from a request.
+/// Returns the error for a missing parameter.
 pub(crate) fn missing_param(what: &str) -> RpcError {
     RpcError::new(RpcError::INVALID_PARAMS, format!("the request has no `{what}`"))
 }
 
-/// What a request names, among what its client is shown.
+/// Looks up the target of a request in the client's view.
 pub(crate) fn find_target(
     listing: &CatalogView,
     kind: TargetKind,
@@ -214,7 +214,7 @@ pub(crate) fn find_target(
         TargetKind::Resource => {
             let uri = params.uri.as_deref().ok_or_else(|| missing_param("uri"))?;
             listing.resource(uri).ok_or_else(|| RpcError {
-                // The legacy era has a code of its own for it.
+                // Legacy revisions have a separate error code for unknown resources.
                 code: if era == Era::Legacy { -32_002 } else { RpcError::INVALID_PARAMS },
                 data: Some(Json::from(&serde_json::json!({"uri": uri}))),
                 ..unknown("resource", uri)
@@ -223,7 +223,7 @@ pub(crate) fn find_target(
     }
 }
 
-/// The arguments of a call.
+/// Returns the arguments of a call; an empty object if there are none.
 pub(crate) fn arguments(params: &ClientRequestParams) -> Json {
     match &params.arguments {
         Some(arguments) if *arguments != Json::NULL => arguments.clone(),

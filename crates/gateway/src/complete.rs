@@ -1,4 +1,4 @@
-//! How the value of an argument may go on, asked of the server that has the prompt or template.
+//! Completion of argument values, by the server that has the prompt or template.
 
 use std::collections::BTreeMap;
 
@@ -41,7 +41,7 @@ struct CompletionContext {
 }
 
 impl Gateway {
-    /// Asks the server behind a prompt or template.
+    /// Forwards a completion request to the server that has the prompt or template.
     pub(crate) async fn complete(&self, asked: &ClientRequest) -> Result<ClientReply, RpcError> {
         let params = asked.params.as_ref().ok_or_else(|| missing_param("ref"))?;
         let wanted: CompleteParams = params.read().map_err(|error| {
@@ -75,7 +75,7 @@ impl Gateway {
         let completion =
             match self.host().complete(&listing.lease, &target.server, &completing).await {
                 Ok(completion) => completion,
-                // Nothing to offer is no failure.
+                // A server without completions has no suggestions; that is not an error.
                 Err(CompletionError::NotOffered(_)) => Completion::default(),
                 Err(CompletionError::Failed(_, RequestError::Rpc(error))) => return Err(error),
                 Err(error) => {

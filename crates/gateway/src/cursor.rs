@@ -1,30 +1,30 @@
-//! Where a list goes on: named by what comes next, so that it holds while servers come and go.
+//! List cursors. A cursor names the next item, so it remains valid while servers come and go.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
 
-/// Where something stands in a list: lists are in the order of these.
+/// The sort key of an item in a list.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct ListPosition {
-    /// Servers whose names are not after themselves come last.
+    /// Items of servers that are not named by their own id come last.
     pub(crate) late: bool,
     pub(crate) server: String,
-    /// Among those of its server.
+    /// Position among the items of its server.
     pub(crate) place: usize,
 }
 
-/// What comes next, and where it stood.
+/// The next item of a list, and its last known position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ListCursor {
-    /// Which list it is of: a place in one means nothing in another.
+    /// The list that the cursor belongs to; a position in one list means nothing in another.
     pub(crate) list: String,
     pub(crate) position: ListPosition,
-    /// Its own name: it may have moved among those of its server.
+    /// The item's name: its position within its server may have changed.
     pub(crate) key: String,
 }
 
 impl ListCursor {
-    /// The cursor as clients are given it.
+    /// Encodes the cursor for clients.
     pub(crate) fn encode(&self) -> String {
         let ListPosition { late, server, place } = &self.position;
         let list = &self.list;
@@ -32,7 +32,7 @@ impl ListCursor {
         BASE64_URL_SAFE_NO_PAD.encode(format!("{list}\n{late}\n{server}\n{place}\n{}", self.key))
     }
 
-    /// The cursor that a client gives back; nothing if it is none of ours.
+    /// Decodes a cursor that a client sent; `None` if it is malformed.
     pub(crate) fn decode(text: &str) -> Option<Self> {
         let text = String::from_utf8(BASE64_URL_SAFE_NO_PAD.decode(text).ok()?).ok()?;
         let mut parts = text.splitn(5, '\n');
@@ -48,8 +48,8 @@ impl ListCursor {
         Some(Self { list, position: ListPosition { late, server, place }, key })
     }
 
-    /// Where a list goes on that may have changed since: at the same thing if it is still there,
-    /// else at what has come to stand behind it.
+    /// Returns where a list continues that may have changed since the cursor was issued: at the
+    /// same item if it still exists, otherwise at the first item after its old position.
     pub(crate) fn find<'a>(
         &self,
         list: impl Iterator<Item = (ListPosition, &'a str)> + Clone,
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_list_goes_on_where_it_was_whatever_came_or_went_before() {
-        // The page ended before `b/y`.
+        // The previous page ended before `b/y`.
         let cursor = ListCursor {
             list: "tools".to_owned(),
             position: position_at("b", 1),
@@ -90,12 +90,12 @@ mod tests {
         };
         for (keys, expected) in [
             (&[("a", "1"), ("b", "x"), ("b", "y"), ("c", "2")][..], 2),
-            // A server before it has gone, or has come.
+            // A server before it was removed or added.
             (&[("b", "x"), ("b", "y"), ("c", "2")], 1),
             (&[("a", "1"), ("aa", "7"), ("aa", "8"), ("b", "x"), ("b", "y")], 4),
-            // It has another place in its server.
+            // The item moved within its server.
             (&[("a", "1"), ("b", "y"), ("b", "x")], 1),
-            // It has gone, then its server has, then all after it have.
+            // The item is gone, then its server, then everything after it.
             (&[("a", "1"), ("b", "x"), ("b", "z"), ("c", "2")], 2),
             (&[("a", "1"), ("b", "x"), ("c", "2")], 2),
             (&[("a", "1"), ("c", "2")], 1),

@@ -1,4 +1,4 @@
-//! From a method to what answers it.
+//! Dispatches requests by method.
 
 use serde_json::json;
 use switchboard_core::TargetKind;
@@ -11,21 +11,21 @@ use crate::lists::ListKind;
 use crate::reply::{CachePolicy, ClientReply, into_reply};
 use crate::tasks::TASKS_EXTENSION;
 
-/// What we can do, whatever the servers can.
+/// Capabilities of the gateway, independent of those of the servers.
 const CAPABILITIES: &str = r#"{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"prompts":{"listChanged":true},"completions":{},"logging":{}}"#;
 
-/// As many resources one session or stream hears about: templates stand for any number of them.
+/// Maximum subscriptions per session or stream; a template can match any number of resources.
 pub(crate) const MAX_SUBSCRIPTIONS: usize = 1_000;
 
-/// What 2025-11-25 says about tasks.
+/// Task capabilities as revision 2025-11-25 declares them.
 const TASK_CAPABILITIES: &str =
     r#""tasks":{"list":{},"cancel":{},"requests":{"tools":{"call":{}}}}"#;
 
 impl Gateway {
     /// Answers a request with the text of its result.
     ///
-    /// What is rare is boxed: a future has the size of its largest part, and is moved as a whole each
-    /// time that it becomes part of another.
+    /// Rare branches are boxed: a future is as large as its largest branch, and is moved as a whole
+    /// whenever it becomes part of another.
     pub(crate) async fn answer(&self, asked: &ClientRequest) -> Result<ClientReply, RpcError> {
         let era = asked.client.era();
         if needs_all_servers(&asked.method) {
@@ -68,7 +68,7 @@ impl Gateway {
         }
     }
 
-    /// The answer to `initialize`: the revision that was asked for, or the newest of its era.
+    /// Returns the result of `initialize`, with the requested revision or the newest of its era.
     pub(crate) async fn initialize_result(&self, asked: &ClientRequest) -> String {
         self.wait_until_ready().await;
         let mut body = json!({
@@ -102,7 +102,7 @@ impl Gateway {
         let uri =
             params.uri.as_deref().ok_or_else(|| crate::client_request::missing_param("uri"))?;
         let subscriptions = &asked.client.subscriptions;
-        // What is gone by now can be left all the same.
+        // A subscription to a resource that no longer exists can still be cancelled.
         if !wanted && subscriptions.lock().remove(uri).is_some() {
             return Ok("{}".to_owned());
         }
@@ -122,8 +122,8 @@ impl Gateway {
     }
 }
 
-/// Whether an answer depends on what all servers offer: many clients ask for that only once. What
-/// names one thing waits for its server alone.
+/// Returns whether the answer depends on the offers of all servers; many clients list only once.
+/// Requests for a single item wait only for its server.
 fn needs_all_servers(method: &str) -> bool {
     !matches!(method, "tools/call" | "resources/read" | "prompts/get" | "ping" | "logging/setLevel")
 }

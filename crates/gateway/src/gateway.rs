@@ -1,4 +1,4 @@
-//! The handle on the gateway: a host, and what clients are shown of it.
+//! The handle on the gateway: a host and the state of its clients.
 
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -21,38 +21,38 @@ use crate::session::LegacySessions;
 use crate::tasks::ClientTasks;
 use crate::tool_usage::ToolUsage;
 
-/// Lists of views are kept as long as there are no more names in all of them together.
+/// Maximum number of names in all cached catalog views; beyond it the cache is cleared.
 const MAX_CACHED_NAMES: usize = 500_000;
-/// How often is looked for what nobody needs any more.
+/// Interval between removals of expired sessions, parked calls and tasks.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(30);
-/// How long the first clients wait for servers that start: less than they have patience.
+/// How long the first lists wait for starting servers; shorter than the usual client timeout.
 const FIRST_LIST_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How clients are served.
+/// Settings of a [`Gateway`].
 #[derive(Clone, Debug)]
 pub struct GatewayOptions {
     /// How tools and prompts are named.
     pub names: NameMode,
     /// Which tools are listed.
     pub tools: ToolMode,
-    /// The largest message that is read, in bytes.
+    /// Maximum size of a message, in bytes.
     pub body_limit_bytes: usize,
-    /// How long a client may take to send its headers or a message, or to take something of an answer.
+    /// How long a client may take to send its headers or a message, or to read part of an answer.
     pub read_limit: Duration,
-    /// How long calls may go on after we were asked to end.
+    /// How long calls in flight may take to finish after a stop was requested.
     pub drain: Duration,
-    /// How much one caller may do at once.
+    /// Limits per caller.
     pub caller: CallerLimits,
 }
 
-/// Which tools are listed.
+/// Selects the tools in `tools/list`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ToolMode {
-    /// All, as long as they are not too many; else three that find, describe and call the others.
+    /// All tools up to a limit; beyond it, the three of [`ToolMode::Search`].
     #[default]
     Auto,
     All,
-    /// Three that find, describe and call all others.
+    /// Three tools, which find, describe and call all others.
     Search,
 }
 
@@ -69,7 +69,7 @@ impl Default for GatewayOptions {
     }
 }
 
-/// A host as an MCP server. Clones are handles on the same one.
+/// A host as an MCP server. Clones are handles on the same gateway.
 #[derive(Clone)]
 pub struct Gateway {
     pub(crate) inner: Arc<GatewayState>,
@@ -85,30 +85,29 @@ pub(crate) struct GatewayState {
     pub(crate) tasks: ClientTasks,
     pub(crate) notices: NoticeBus,
     pub(crate) listeners: NoticeListeners,
-    /// The tools that each caller calls most.
     pub(crate) tool_usage: ToolUsage,
     collisions: watch::Sender<Vec<Collision>>,
-    /// Is cancelled when the gateway stops.
+    /// Cancelled when the gateway stops.
     pub(crate) stop: CancellationToken,
-    /// Is cancelled when nothing is waited for any more.
+    /// Cancelled when calls in flight are no longer awaited.
     pub(crate) abort: CancellationToken,
-    /// Is cancelled once the servers have had their time to start.
+    /// Cancelled once the servers have started, or after [`FIRST_LIST_TIMEOUT`].
     ready: CancellationToken,
 }
 
-/// What the views show of one edition of the catalog.
+/// The catalog views of one edition of the catalog.
 #[derive(Default)]
 struct ViewCache {
     edition: u64,
     by_view: HashMap<String, Arc<CatalogView>>,
-    /// How many names there are in all of them.
+    /// Number of names in all views.
     names: usize,
-    /// Whose the names are that two servers use.
+    /// The owners of names that several servers use.
     owners: NameOwners,
 }
 
 impl Gateway {
-    /// Serves `host`. Tasks of its own run until [`Gateway::stop`].
+    /// Creates a gateway for `host` and spawns its tasks, which run until [`Gateway::stop`].
     #[must_use]
     pub fn new(host: Host, options: GatewayOptions) -> Self {
         let limits = options.caller;
@@ -135,17 +134,16 @@ impl Gateway {
         gateway
     }
 
-    /// Ends everything but what only the host can end, which comes next: then the record says of
-    /// calls that are still at their servers what is known about them.
+    /// Stops everything except calls that are still at their servers. Stopping the host ends those,
+    /// so that the record contains what is known about them.
     pub fn stop(&self) {
         self.end_streams();
         self.inner.abort.cancel();
     }
 
-    /// Ends what would never end by itself, such as calls whose client cannot come back; others
-    /// go on.
+    /// Ends streams and parked calls, which would never end otherwise. Other calls continue.
     pub fn end_streams(&self) {
-        // Clients come back to whoever is started next, and so do their questions.
+        // Pending questions stay in the queue: clients reconnect to the next process.
         self.inner.host.reviews().begin_shutdown();
         self.inner.stop.cancel();
         self.inner.parked_calls.cancel_where(|_| true);
@@ -154,29 +152,29 @@ impl Gateway {
         }
     }
 
-    /// The host behind it.
     #[must_use]
     pub fn host(&self) -> &Host {
         &self.inner.host
     }
 
-    /// Names that two servers use, when names are plain.
+    /// Returns the names that several servers use. There are none if all names begin with the id of
+    /// their server.
     #[must_use]
     pub fn collisions(&self) -> Vec<Collision> {
         self.catalog_view(&Arc::default()).collisions().to_vec()
     }
 
-    /// The same as servers come and change.
+    /// Watches [`Gateway::collisions`] as servers come and change.
     #[must_use]
     pub fn collision_changes(&self) -> watch::Receiver<Vec<Collision>> {
         self.inner.collisions.subscribe()
     }
 
-    /// Looks again for names that two servers use.
+    /// Recomputes the collisions and publishes them if they changed.
     pub(crate) fn update_collisions(&self, lease: &Lease) {
         let mode = self.inner.options.names;
         let mut servers = lease.catalog().servers().iter();
-        // Where all are named after themselves there are none, and nothing to be listed for it.
+        // Servers named by their own id cannot collide, so no view has to be built.
         let may_meet =
             servers.any(|server| NamingScheme::for_server(server, mode) != NamingScheme::Server);
         let found = if may_meet { self.collisions() } else { Vec::new() };
@@ -187,12 +185,12 @@ impl Gateway {
         });
     }
 
-    /// Whether any request is worked on.
+    /// Returns whether any request is in flight.
     pub(crate) fn is_busy(&self) -> bool {
         !self.inner.callers.active_callers().is_empty()
     }
 
-    /// Counts a request of a caller, if it may have one more.
+    /// Admits a request within the caller's limits.
     pub(crate) fn admit_request(
         &self,
         identity: &Arc<str>,
@@ -203,7 +201,7 @@ impl Gateway {
         self.inner.callers.admit(identity)
     }
 
-    /// Ends what belongs to callers who may no longer call.
+    /// Cancels the requests, sessions, parked calls and tasks of callers that lost their access.
     pub(crate) fn end_revoked_callers(&self, holds: impl Fn(&str) -> bool) {
         for identity in
             self.inner.callers.active_callers().iter().filter(|identity| !holds(identity))
@@ -215,19 +213,19 @@ impl Gateway {
         self.inner.tasks.cancel_where(|identity| !holds(identity));
     }
 
-    /// Ends the streams of callers whose proof has run out. Their calls go on, and who renews its
-    /// proof finds its sessions and tasks again.
+    /// Ends the streams of callers whose credentials expired. Their calls continue; a caller that
+    /// renews its credentials still has its sessions and tasks.
     pub(crate) fn end_expired_streams(&self, is_current: impl Fn(&str) -> bool) {
         self.inner.sessions.end_streams(|identity| !is_current(identity));
         self.inner.listeners.end_streams(|identity| !is_current(identity));
     }
 
-    /// What a view shows of the catalog of this moment.
+    /// Returns a view of the current catalog, from the cache if possible.
     pub(crate) fn catalog_view(&self, view: &Arc<View>) -> Arc<CatalogView> {
         let edition = self.inner.host.fleet().load().edition;
         let key = view.key();
         let mut listings = self.inner.views.lock();
-        // Most requests come to a catalog that has not changed: they need no lease of their own.
+        // Fast path: the catalog rarely changes, so most requests need no lease of their own.
         if listings.edition == edition
             && let Some(listing) = listings.by_view.get(&key)
         {
@@ -237,24 +235,25 @@ impl Gateway {
         let edition = lease.fleet().edition;
         let mode = self.inner.options.names;
         if listings.edition != edition || listings.names > MAX_CACHED_NAMES {
-            // Before the first list is given out, who comes up sooner gets no name by that.
+            // Before the first list is published, start-up order must not decide who owns a name.
             let known = Some(&listings.owners).filter(|_| self.inner.ready.is_cancelled());
             let owners = known.unwrap_or(&NameOwners::default()).for_catalog(&lease, mode);
             *listings = ViewCache { edition, owners, ..ViewCache::default() };
         }
+        // Built under the lock, so that concurrent requests do not build the same view twice.
         let listing = Arc::new(CatalogView::new(lease, view, mode, &listings.owners));
         listings.names += listing.size();
         listings.by_view.insert(key, Arc::clone(&listing));
         listing
     }
 
-    /// Waits until the servers have had their time to start: many clients list only once.
+    /// Waits until the servers have had time to start; many clients list only once.
     pub(crate) async fn wait_until_ready(&self) {
         self.inner.ready.cancelled().await;
     }
 
     async fn signal_ready(self) {
-        // A server that needs longer is listed when it is ready.
+        // A server that needs longer is announced when it is ready.
         _ = tokio::time::timeout(FIRST_LIST_TIMEOUT, self.inner.host.wait_settled(None)).await;
         self.inner.ready.cancel();
     }
@@ -280,15 +279,15 @@ pub(crate) struct NoticeListeners {
     open: Mutex<Vec<Weak<NoticeListener>>>,
 }
 
-/// One who listens, as long as this is there.
+/// A notification stream, registered until this is dropped.
 pub(crate) struct NoticeListener {
     identity: Arc<str>,
-    /// Is cancelled when there is no more to listen to.
+    /// Cancelled when the stream has to end.
     pub(crate) over: CancellationToken,
 }
 
 impl NoticeListeners {
-    /// Notes that a caller listens.
+    /// Registers a stream of a caller.
     pub(crate) fn add(&self, identity: &Arc<str>) -> Arc<NoticeListener> {
         let over = CancellationToken::new();
         let listener = Arc::new(NoticeListener { identity: Arc::clone(identity), over });
@@ -298,7 +297,7 @@ impl NoticeListeners {
         listener
     }
 
-    /// Ends those of some callers.
+    /// Ends the streams of the callers that `of` selects.
     pub(crate) fn end_streams(&self, of: impl Fn(&str) -> bool) {
         for listener in self.open.lock().iter().filter_map(Weak::upgrade) {
             if of(&listener.identity) {

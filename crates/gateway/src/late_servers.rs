@@ -1,4 +1,4 @@
-//! Names that are not there: perhaps their server is still on its way up, or did not come up.
+//! Unknown names that may belong to a server that is still starting or failed to start.
 
 use std::sync::Arc;
 
@@ -14,33 +14,34 @@ use crate::name_table::{NameMode, NamingScheme};
 use crate::parked_calls::RunningCall;
 use crate::uri_rewrite::uri_prefix;
 
-/// As many servers are named as the reason why something is not there, and as many near names.
+/// Maximum number of servers, and of similar names, in an error message.
 const MAX_SUGGESTIONS: usize = 3;
-/// How much longer than its beginning a name is that ends with a digest.
+/// Length of the digest suffix of a shortened name.
 const DIGEST_SUFFIX_LENGTH: usize = 9;
 
-/// Whether a name is one of a server that has listed nothing yet.
+/// Whether a name may belong to a server that has listed nothing yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum NameClaim {
-    /// It is no name of that server.
+    /// The name cannot belong to the server.
     None,
-    /// It may be one.
+    /// The name may belong to the server.
     Perhaps,
-    /// It is one, if there is such a thing: under this name of its own.
+    /// The name belongs to the server if the item exists; contains the server's own name for it.
     Own(String),
 }
 
-/// What became of a name that was not there.
+/// The result of waiting for an unknown name.
 pub(crate) enum LateLookup {
     Found,
-    /// Its server is not; calling it says why.
+    /// The server is not ready; a call to it reports why.
     NotReady(Lease, Target),
-    /// Nobody has it, perhaps because some servers are not ready.
+    /// No server has the name. Contains the servers that may have it but are not ready.
     NotFound(Option<String>),
 }
 
 impl Gateway {
-    /// Starts a call of what was not there at first, `error`, if only its server was late.
+    /// Waits for the server of an unknown name and starts the call; otherwise returns `error` with
+    /// suggestions.
     pub(crate) async fn start_late_call(
         &self,
         asked: &ClientRequest,
@@ -55,7 +56,8 @@ impl Gateway {
         if find_target(&self.catalog_view(&asked.client.view), kind, params, asked.client.era())
             .is_ok()
         {
-            // It came just now, or something else is wrong, which is told again.
+            // The name has appeared in the meantime, or the first error had another cause and
+            // recurs.
             return self.start_call(asked, kind, params);
         }
         let Some(name) = name else { return Err(error) };
@@ -83,7 +85,7 @@ impl Gateway {
         }
     }
 
-    /// Waits for the servers that may have a name, for as long as they may take to start.
+    /// Waits for the servers that may have a name, as long as they may take to start.
     pub(crate) async fn wait_for_name(
         &self,
         asked: &ClientRequest,
@@ -125,7 +127,7 @@ impl Gateway {
         if is_there() {
             return LateLookup::Found;
         }
-        // As it is at this moment: listings are kept while servers only change their state.
+        // A fresh lease: cached views are not updated when only the state of a server changes.
         let lease = self.host().lease();
         match wanted.owner(lease.fleet()) {
             Some(target) => LateLookup::NotReady(lease, target),
@@ -134,13 +136,13 @@ impl Gateway {
     }
 }
 
-/// The names that come close to one that is not there, as a clause.
+/// Suggests similar names, as a clause of an error message.
 pub(crate) fn did_you_mean<'a>(names: impl Iterator<Item = &'a str>, name: &str) -> Option<String> {
     let near = nearest_names(name, names, MAX_SUGGESTIONS);
     (!near.is_empty()).then(|| format!("; did you mean `{}`?", near.join("` or `")))
 }
 
-/// A name that somebody with a view asks for.
+/// A requested name, and the view of the caller.
 struct RequestedName<'a> {
     kind: TargetKind,
     name: &'a str,
@@ -149,7 +151,7 @@ struct RequestedName<'a> {
 }
 
 impl RequestedName<'_> {
-    /// Whether a server may have it that has listed nothing yet.
+    /// Returns whether a server that has listed nothing yet may have the name.
     fn claim(&self, server: &Server) -> NameClaim {
         let may_come = match &server.status {
             ServerStatus::Starting
@@ -159,7 +161,7 @@ impl RequestedName<'_> {
             | ServerStatus::Failed(_) => true,
             ServerStatus::Ready | ServerStatus::Disabled | ServerStatus::NotAllowed(_) => false,
         };
-        // What a server has listed once stays listed while it is down.
+        // The items of a server that was connected before stay listed while it is down.
         if !may_come || server.agreement.is_some() {
             return NameClaim::None;
         }
@@ -181,7 +183,7 @@ impl RequestedName<'_> {
         if self.view.shows(id, own) { claim } else { NameClaim::None }
     }
 
-    /// The server that has it if anybody does.
+    /// Returns the server that the name must belong to, if it exists.
     fn owner(&self, fleet: &Fleet) -> Option<Target> {
         fleet.servers.values().find_map(|server| match self.claim(server) {
             NameClaim::Own(own) => Some(Target::new(self.kind, server.id.as_str(), &own)),
@@ -189,7 +191,7 @@ impl RequestedName<'_> {
         })
     }
 
-    /// Why nobody may have it.
+    /// Names the servers that may have the name but are not ready.
     fn unavailable_reason(&self, fleet: &Fleet) -> Option<String> {
         let claims = |server: &&Arc<Server>| self.claim(server) != NameClaim::None;
         let missing: Vec<String> = fleet
@@ -215,18 +217,19 @@ impl RequestedName<'_> {
     }
 }
 
-/// Whether a name begins as those with a prefix do.
+/// Matches a name against the names that a prefix produces.
 fn claim_by_prefix(prefix: &str, name: &str) -> NameClaim {
     let beginning = model_name(prefix, "");
     if beginning == format!("{prefix}__") {
         return match name.strip_prefix(&beginning).filter(|own| !own.is_empty()) {
-            // A longer one would not be called so.
+            // The round trip fails for a name that would have been shortened.
             Some(own) if model_name(prefix, own) == name => NameClaim::Own(own.to_owned()),
             Some(_) => NameClaim::Perhaps,
             None => NameClaim::None,
         };
     }
-    // What a name may not hold was replaced, and a digest of the whole stands behind.
+    // The prefix contains characters that names may not, so they were replaced and a digest
+    // appended.
     let kept =
         beginning.len().checked_sub(DIGEST_SUFFIX_LENGTH).and_then(|kept| beginning.get(..kept));
     match kept.is_some_and(|kept| name.starts_with(kept)) {
@@ -244,7 +247,7 @@ mod tests {
     #[test]
     fn a_name_tells_which_server_it_may_be_of() {
         let own = |name: &str| NameClaim::Own(name.to_owned());
-        // Cut and with a digest, as if a tool were called so.
+        // Shortened with a digest, as for a tool with a long name.
         let long = model_name("a", &"t".repeat(80));
         let cut = long.strip_prefix("a__").unwrap();
         for (prefix, name, expected) in [

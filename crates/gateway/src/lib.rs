@@ -1,11 +1,11 @@
 //! Face: all servers behind one MCP endpoint, for clients of every revision.
 //!
-//! A client's request becomes one call along the host's line, on the catalog that the client was
-//! shown ([`Gateway`]). What a server asks in the middle of a call goes back to the client that made
-//! it: as a request where its revision has those, else as a result that asks for more, while the
-//! call waits. Payloads are passed on as the bytes they are.
+//! A client's request becomes one call in the host's pipeline, on the catalog that the client saw
+//! ([`Gateway`]). Questions of a server during a call go back to the client that made it: as a
+//! request if its revision has those, otherwise as an `input_required` result while the call is
+//! parked. Payloads are forwarded byte for byte.
 //!
-//! How messages travel is the business of [`http`] and of [`Gateway::serve_pipe`].
+//! The transports are [`serve_http`] and [`Gateway::serve_pipe`].
 
 mod calls;
 mod catalog_view;

@@ -1,4 +1,4 @@
-//! How much one caller may do at once; who wants more is told so without waiting.
+//! Limits per caller: requests over a limit are rejected at once instead of queued.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,16 +9,16 @@ use parking_lot::Mutex;
 use switchboard_wire::RpcError;
 use tokio_util::sync::CancellationToken;
 
-/// What one caller may use.
+/// Limits of one caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallerLimits {
-    /// Requests that are worked on at the same time.
+    /// Maximum requests in flight.
     pub in_flight: usize,
-    /// Requests per second, with as many at once; without it, as many as come.
+    /// Maximum requests per second, which is also the burst size; unlimited if `None`.
     pub per_second: Option<u32>,
-    /// Sessions of the legacy era.
+    /// Maximum sessions of the legacy era.
     pub sessions: usize,
-    /// Calls that wait for their client to come back with an answer.
+    /// Maximum parked calls, and maximum tasks.
     pub waiting: usize,
 }
 
@@ -29,29 +29,29 @@ impl Default for CallerLimits {
 }
 
 impl CallerLimits {
-    /// For all programs of one machine together, while nobody has to say who they are.
+    /// Returns the limits for all local programs together, which share one identity without
+    /// authentication.
     #[must_use]
     pub fn for_local_machine() -> Self {
         Self { in_flight: 4_096, per_second: None, sessions: 10_000, waiting: 1_000 }
     }
 }
 
-/// Why a request is not taken.
+/// The reason why a request is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AdmissionError {
-    /// The caller has as many under way as it may.
+    /// The caller has reached its limit of requests in flight.
     InFlight { limit: usize },
-    /// The caller comes too fast; after this time one more is taken.
+    /// The caller has exceeded its rate limit; one more request is admitted after `wait`.
     TooFast { wait: Duration },
-    /// We are about to end.
+    /// The gateway is shutting down.
     ShuttingDown,
 }
 
-/// The code of errors that say: not now.
+/// The JSON-RPC error code for temporary refusals.
 pub(crate) const BUSY_CODE: i64 = -32_000;
 
 impl AdmissionError {
-    /// The same as a client is told.
     pub(crate) fn into_rpc_error(self) -> RpcError {
         let why = match self {
             Self::InFlight { limit } => {
@@ -66,33 +66,33 @@ impl AdmissionError {
     }
 }
 
-/// Everybody who asked for something lately.
+/// The load of all recently active callers.
 pub(crate) struct CallerLimiter {
     limits: CallerLimits,
     by_identity: Mutex<HashMap<Arc<str>, Arc<CallerLoad>>>,
 }
 
-/// What one caller uses.
+/// The load of one caller.
 struct CallerLoad {
     in_flight: AtomicUsize,
     bucket: Mutex<TokenBucket>,
-    /// Ends what the caller has under way.
+    /// Cancels the caller's requests in flight.
     revoked: CancellationToken,
 }
 
-/// Fills at the caller's rate; every request takes one out.
+/// A token bucket that refills at the caller's rate.
 struct TokenBucket {
     tokens: f64,
     refilled_at: Instant,
 }
 
-/// A request of a caller, counted as long as this is there.
+/// An admitted request, counted until this is dropped.
 pub(crate) struct RequestPermit {
     load: Arc<CallerLoad>,
 }
 
 impl RequestPermit {
-    /// Is cancelled when the caller may no longer call.
+    /// Returns the token that is cancelled when the caller's access is revoked.
     pub(crate) fn revoked_token(&self) -> &CancellationToken {
         &self.load.revoked
     }
@@ -109,7 +109,7 @@ impl CallerLimiter {
         Self { limits, by_identity: Mutex::default() }
     }
 
-    /// Counts a request, if the caller may have one more.
+    /// Admits a request within the caller's limits.
     pub(crate) fn admit(&self, identity: &Arc<str>) -> Result<RequestPermit, AdmissionError> {
         let using = self.load(identity);
         let limit = self.limits.in_flight;
@@ -117,6 +117,7 @@ impl CallerLimiter {
             using.in_flight.fetch_sub(1, Ordering::AcqRel);
             return Err(AdmissionError::InFlight { limit });
         }
+        // From here on, dropping the permit releases the place, also on the error below.
         let pass = RequestPermit { load: using };
         if let Some(rate) = self.limits.per_second {
             pass.load
@@ -141,23 +142,23 @@ impl CallerLimiter {
         using
     }
 
-    /// Everybody who has something under way.
+    /// Returns the callers with requests in flight.
     pub(crate) fn active_callers(&self) -> Vec<Arc<str>> {
         let callers = self.by_identity.lock();
         let busy = callers.iter().filter(|(_, using)| using.in_flight.load(Ordering::Acquire) > 0);
         busy.map(|(identity, _)| Arc::clone(identity)).collect()
     }
 
-    /// Ends what a caller has under way.
+    /// Cancels a caller's requests in flight.
     pub(crate) fn revoke(&self, identity: &str) {
         if let Some(using) = self.by_identity.lock().remove(identity) {
             using.revoked.cancel();
         }
     }
 
-    /// Forgets who has asked for nothing lately.
+    /// Removes idle callers.
     pub(crate) fn sweep(&self) {
-        // After a second every bucket is full again, as a new one is.
+        // After a second every bucket is full, which is the state of a new one.
         self.by_identity.lock().retain(|_, using| {
             using.in_flight.load(Ordering::Acquire) > 0
                 || using.bucket.lock().refilled_at.elapsed() < Duration::from_secs(1)
@@ -166,7 +167,7 @@ impl CallerLimiter {
 }
 
 impl TokenBucket {
-    /// Takes one out, or says how long it takes until there is one.
+    /// Takes a token, or returns how long it takes until there is one.
     fn take(&mut self, rate: f64, now: Instant) -> Result<(), Duration> {
         let passed = now.saturating_duration_since(self.refilled_at).as_secs_f64();
         self.tokens = (self.tokens + passed * rate).min(rate);

@@ -1,4 +1,4 @@
-//! What is offered, page by page.
+//! Lists of tools, resources, templates and prompts, in pages.
 
 use switchboard_wire::{Json, RpcError};
 
@@ -7,11 +7,11 @@ use crate::cursor::ListCursor;
 use crate::gateway::Gateway;
 use crate::reply::{CachePolicy, ClientReply, into_reply};
 
-/// As many items make a page, or fewer that are large.
+/// Maximum items per page; large items end a page earlier.
 const MAX_PAGE_ITEMS: usize = 1_000;
 const MAX_PAGE_BYTES: usize = 1 << 20;
 
-/// What can be listed.
+/// The lists of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ListKind {
     Tools,
@@ -21,7 +21,7 @@ pub(crate) enum ListKind {
 }
 
 impl ListKind {
-    /// The member of a result that is the list.
+    /// Returns the member of the result that contains the list.
     pub(crate) const fn member_name(self) -> &'static str {
         match self {
             Self::Tools => "tools",
@@ -33,7 +33,7 @@ impl ListKind {
 }
 
 impl Gateway {
-    /// One page of a list.
+    /// Returns one page of a list.
     pub(crate) fn list(
         &self,
         asked: &ClientRequest,
@@ -69,7 +69,7 @@ impl Gateway {
     }
 }
 
-/// One page from a place on, and where the next one begins.
+/// Returns the page that starts at a position, and the start of the next one.
 fn page(texts: &[String], start: usize) -> (String, usize) {
     let mut out = String::new();
     let mut end = start;

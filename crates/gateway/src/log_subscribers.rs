@@ -1,4 +1,4 @@
-//! Calls whose clients want to hear what servers say, and whose they are.
+//! Calls whose clients subscribed to log messages of servers, and the identities of the callers.
 
 use std::sync::Arc;
 
@@ -8,19 +8,19 @@ use tokio::sync::watch;
 
 use crate::client::McpClient;
 
-/// The number of a call, once it has one.
+/// The number of a call, once the host has assigned one.
 type CallNumber = watch::Receiver<Option<u64>>;
 
-/// The calls, with who made them.
+/// The calls and the identities of their callers.
 type CallOwners = Arc<Mutex<Vec<(CallNumber, Arc<str>)>>>;
 
-/// The calls whose messages are wanted at this moment.
+/// The calls that subscribed to log messages.
 #[derive(Default)]
 pub(crate) struct LogSubscribers {
     calls: CallOwners,
 }
 
-/// A call whose messages are wanted, as long as this is there.
+/// The subscription of a call, until this is dropped.
 pub(crate) struct LogSubscription {
     number: CallNumber,
     calls: CallOwners,
@@ -33,17 +33,17 @@ impl Drop for LogSubscription {
 }
 
 impl LogSubscribers {
-    /// Notes that a call of a client wants to hear messages.
+    /// Subscribes a call of a client to log messages.
     ///
-    /// The sender gets the number of the call when it has one.
+    /// The returned sender takes the number of the call once it is known.
     pub(crate) fn add(&self, client: &McpClient) -> (watch::Sender<Option<u64>>, LogSubscription) {
         let (opened, number) = watch::channel(None);
         self.calls.lock().push((number.clone(), Arc::clone(&client.identity)));
         (opened, LogSubscription { number, calls: Arc::clone(&self.calls) })
     }
 
-    /// Whether what was said during these calls is nobody's business but a client's: callers who
-    /// prove who they are do not hear what servers say about the calls of others.
+    /// Returns whether a client may see a log message that was sent during these calls. An
+    /// authenticated client sees it only if all of the calls are its own.
     pub(crate) fn is_visible_to(&self, client: &McpClient, during: &[u64]) -> bool {
         if *client.identity == *LOCAL_IDENTITY || during.is_empty() {
             return true;

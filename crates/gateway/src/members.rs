@@ -1,15 +1,15 @@
-//! The members of a JSON object in the order in which they came, some of them replaced.
+//! Edits of members of a JSON object that keep the order and the bytes of the others.
 
 use switchboard_json::{Members, RawMembers, to_json_string};
 
-/// The same object with the string `name` as its member `key`; all other bytes stay.
+/// Replaces the member `key` by a string and keeps all other values.
 ///
-/// Nothing comes of text that is not an object.
+/// Returns `None` if `object` is not a JSON object.
 pub(crate) fn with_string_member(object: &str, key: &str, text: &str) -> Option<String> {
     with_raw_member(object, key, &to_json_string(text))
 }
 
-/// The same with any JSON text as the member.
+/// Like [`with_string_member`], with any JSON text as the value.
 pub(crate) fn with_raw_member(object: &str, key: &str, text: &str) -> Option<String> {
     let Members(members) = RawMembers::parse(object)?;
     let mut out = String::with_capacity(object.len() + text.len());
@@ -21,7 +21,7 @@ pub(crate) fn with_raw_member(object: &str, key: &str, text: &str) -> Option<Str
     Some(out)
 }
 
-/// Appends a member, after a comma unless it is the first one.
+/// Appends a member, preceded by a comma unless it is the first.
 pub(crate) fn push_member(out: &mut String, name: &str, value: &str) {
     if !out.is_empty() && !out.ends_with('{') {
         out.push(',');
@@ -31,7 +31,7 @@ pub(crate) fn push_member(out: &mut String, name: &str, value: &str) {
     out.push_str(value);
 }
 
-/// Puts `members` in front of those of an object; both are text without braces around `members`.
+/// Inserts `members`, JSON text without braces, before the members of an object.
 pub(crate) fn with_leading_members(members: &str, object: &str) -> Option<String> {
     let rest = object.trim_start().strip_prefix('{')?;
     let comma = if rest.trim_start().starts_with('}') { "" } else { "," };

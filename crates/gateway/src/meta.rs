@@ -1,4 +1,4 @@
-//! What a request says about itself in `_meta`: what we look at, and what is for its server.
+//! The `_meta` of a request: the members that the gateway reads, and those for the server.
 
 use std::borrow::Cow;
 
@@ -9,7 +9,7 @@ use switchboard_json::{FromMembers, deserialize_members};
 
 use crate::members::push_member;
 
-/// `_meta` as it is written. A member of another type is an error, not an absence.
+/// A parsed `_meta`. A member of the wrong type is an error, not treated as absent.
 #[derive(Default)]
 pub(crate) struct RawMeta<'a> {
     pub(crate) progress_token: Option<&'a RawValue>,
@@ -17,7 +17,7 @@ pub(crate) struct RawMeta<'a> {
     pub(crate) client_capabilities: Option<&'a RawValue>,
     pub(crate) client_info: Option<&'a RawValue>,
     pub(crate) log_level: Option<String>,
-    /// What is not ours to read: members to the letter, as JSON text without braces.
+    /// Members to forward unchanged, as JSON text without braces.
     pub(crate) others: String,
 }
 
@@ -70,8 +70,8 @@ fn set_once<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
     Ok(())
 }
 
-/// Whether the protocol keeps names with this beginning to itself: what they say is between two
-/// neighbours, and we say it to the server for ourselves.
+/// Returns whether the protocol reserves this name. Reserved members apply to one hop: the gateway
+/// sends its own to the server.
 fn is_reserved(name: &str) -> bool {
     let Some((prefix, _)) = name.split_once('/') else { return false };
     let ours = |label: &str| matches!(label, "modelcontextprotocol" | "mcp");

@@ -1,5 +1,5 @@
-//! Whose a name is that two servers use: who had it first keeps it, so that nobody who comes later
-//! is called in its place.
+//! Ownership of names that several servers use. The first server keeps a name, so a later one
+//! cannot receive calls meant for it.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use switchboard_core::{ServerId, TargetKind};
 
 use crate::name_table::{NameMode, NamingScheme};
 
-/// The servers behind the names that are not made from a server's own.
+/// The owners of names that do not contain the server's id.
 #[derive(Clone, Default)]
 pub(crate) struct NameOwners {
     tools: OwnersByName,
@@ -18,11 +18,12 @@ pub(crate) struct NameOwners {
     resources: OwnersByName,
 }
 
-/// The server and its own name for it, by the name that is given out.
+/// The owner and its own name of the item, by public name.
 type OwnersByName = HashMap<Box<str>, (ServerId, Box<str>)>;
 
 impl NameOwners {
-    /// Those of another catalog. What its owner does not have any more goes to the first that does.
+    /// Carries the ownership over to another catalog. A name that its owner no longer uses goes to
+    /// the first server that does.
     pub(crate) fn for_catalog(&self, lease: &Lease, mode: NameMode) -> Self {
         let mut next = Self {
             tools: OwnersByName::new(),
@@ -41,7 +42,7 @@ impl NameOwners {
                 of.claim(prompts, &self.prompts, &mut next.prompts);
             }
             let resources = offers.resources.iter().map(|item| &item.key);
-            // An address keeps its own text, however tools are named.
+            // Resources keep their URIs, whatever the naming of tools.
             let of = ServerItems {
                 lease,
                 server,
@@ -53,7 +54,7 @@ impl NameOwners {
         next
     }
 
-    /// The other server that has a name, as far as somebody with a view sees that.
+    /// Returns the owner of a name if it is another server whose item the view shows.
     pub(crate) fn other_owner(
         &self,
         kind: TargetKind,
@@ -71,7 +72,7 @@ impl NameOwners {
     }
 }
 
-/// What one server has of a kind.
+/// The items of one kind of a server.
 #[derive(Clone, Copy)]
 struct ServerItems<'a> {
     lease: &'a Lease,

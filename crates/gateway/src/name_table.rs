@@ -1,4 +1,4 @@
-//! Names and addresses given out, in order, how they are made, and what is behind each of them.
+//! Public names and URIs: how they are assigned, their order, and the items behind them.
 
 use std::sync::{Arc, OnceLock};
 
@@ -15,36 +15,36 @@ use crate::members::with_string_member;
 use crate::name_owners::NameOwners;
 use crate::uri_rewrite::uri_prefix;
 
-/// A name that two servers use.
+/// A name that several servers use.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Collision {
     pub name: String,
-    /// The server that keeps it.
+    /// The server that keeps the name.
     pub kept: String,
-    /// The server whose own is left out.
+    /// The server whose item is left out.
     pub left_out: String,
 }
 
-/// Names given out, in order.
+/// Public names in list order.
 pub(crate) struct NameTable {
     item: fn(&Offers, usize) -> Option<&ListedItem>,
     pub(crate) entries: Vec<NamedItem>,
     pub(crate) positions: HashMap<Box<str>, usize>,
-    /// What is not shown, though whoever knows the name may ask for it: what rules forbid to
-    /// everybody, to be told of the rule, and pages of tools that no list has.
+    /// Items that are not listed but resolve by name: denied by rules, so that a call reports the
+    /// rule, or UI resources that are in no list.
     pub(crate) unlisted: HashMap<Box<str>, Target>,
-    /// Some are known under another address than their own.
+    /// Whether any public URI differs from the server's own.
     pub(crate) is_renamed: bool,
     texts: OnceLock<Arc<[String]>>,
 }
 
-/// One thing under the name that we give out: what a server has at a place.
+/// An item of a server under its public name.
 pub(crate) struct NamedItem {
     pub(crate) server: Arc<Server>,
     pub(crate) place: usize,
-    /// Its server is not named after itself.
+    /// The server is not named by its own id, so its items come last.
     pub(crate) late: bool,
-    /// Only where it is another than its own.
+    /// The public name, if it differs from the server's own.
     pub(crate) name: Option<Box<str>>,
 }
 
@@ -64,7 +64,7 @@ impl NameTable {
         (self.item)(&entry.server.offers, entry.place)
     }
 
-    /// The name that we give out; everything has one.
+    /// Returns the public name of an item.
     pub(crate) fn public_name<'a>(&self, entry: &'a NamedItem) -> &'a str {
         match &entry.name {
             Some(name) => name,
@@ -123,7 +123,7 @@ impl NameTable {
     }
 }
 
-/// Resources and templates of a server, for one caller.
+/// The resources or templates of a server, for one caller.
 pub(crate) struct ServerResources<'a> {
     pub(crate) server: &'a Arc<Server>,
     pub(crate) view: &'a View,
@@ -133,7 +133,7 @@ pub(crate) struct ServerResources<'a> {
 }
 
 impl ServerResources<'_> {
-    /// An address keeps its own text; where another server has had it before, ours says whose it is.
+    /// Adds items under their own URIs, or under prefixed ones if another server owns the URI.
     pub(crate) fn add(&self, named: &mut NameTable, items: &[ListedItem]) {
         let id = self.server.id.as_str();
         for (place, item) in items.iter().enumerate() {
@@ -148,7 +148,7 @@ impl ServerResources<'_> {
                 named.unlisted.insert(item.key.clone(), target);
             } else if self.has_other_owner(&item.key) || named.add(entry(None)).is_err() {
                 let name = format!("{}{}", uri_prefix(id), item.key);
-                // Twice in one server's list: the first one is as good.
+                // Fails if the server lists a URI twice; the first item is kept.
                 named.is_renamed |= named.add(entry(Some(name.into()))).is_ok();
             }
         }
@@ -159,28 +159,28 @@ impl ServerResources<'_> {
     }
 }
 
-/// How tools and prompts are named where a server's entry has no `prefix`.
+/// The naming of tools and prompts of servers without a `prefix` in their entry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NameMode {
     #[default]
     Prefixed,
-    /// As the server names them; where two servers use one name, the first keeps it.
+    /// The server's own names; if several servers use one, the first keeps it.
     Plain,
 }
 
-/// How those of one server are.
+/// The naming of the tools and prompts of one server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NamingScheme<'a> {
-    /// After the server itself.
+    /// Prefixed with the server's id.
     Server,
-    /// After what its entry says.
+    /// Prefixed with the `prefix` of the server's entry.
     Prefix(&'a str),
-    /// As the server names them.
+    /// The server's own names.
     Plain,
 }
 
 impl<'a> NamingScheme<'a> {
-    /// What its entry says, or else what holds for all.
+    /// Returns the scheme of the server's entry, otherwise that of `mode`.
     pub(crate) fn for_server(server: &'a Server, mode: NameMode) -> Self {
         let prefix = server.config.as_ref().and_then(|config| config.prefix.as_deref());
         match (prefix, mode) {
@@ -190,7 +190,7 @@ impl<'a> NamingScheme<'a> {
         }
     }
 
-    /// The name that is given out, where it is another than the server's.
+    /// Returns the public name, if it differs from the server's own.
     pub(crate) fn public_name(self, server: &str, own: &str) -> Option<Box<str>> {
         match self {
             Self::Server => Some(model_name(server, own).into()),
@@ -201,8 +201,8 @@ impl<'a> NamingScheme<'a> {
 }
 
 impl Gateway {
-    /// What a client means by a name that is not listed, if that is held back and the client would
-    /// see it otherwise.
+    /// Looks up a tool or prompt that is in quarantine, if the view would show it. The call is then
+    /// rejected with the reason.
     pub(crate) fn find_quarantined(
         &self,
         view: &View,

@@ -1,4 +1,4 @@
-//! What clients are told unasked: lists that changed, resources that did, what servers say.
+//! Notifications to clients: changed lists, updated resources, log messages.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -21,18 +21,18 @@ use crate::limits::BUSY_CODE;
 use crate::log_subscribers::LogSubscribers;
 use crate::reply::notification;
 
-/// As many notices wait for a slow reader.
+/// Maximum notices queued for a slow receiver.
 const MAX_QUEUED_NOTICES: usize = 1_024;
-/// Changes that come this close together are told once.
+/// How long to wait for further changes, so that they are announced together.
 const BATCH_WINDOW: Duration = Duration::from_millis(100);
 
-/// The kinds of lists.
+/// The kinds that have a `list_changed` notification.
 const LIST_KINDS: [TargetKind; 3] = [TargetKind::Tool, TargetKind::Resource, TargetKind::Prompt];
 
-/// One thing that clients may want to know.
+/// An event that clients may have subscribed to.
 #[derive(Clone, Debug)]
 pub(crate) enum ClientNotice {
-    /// A list of this kind is not what it was.
+    /// A change of the list of this kind.
     ListChanged(TargetKind, ListChange),
     ResourceUpdated {
         server: Arc<str>,
@@ -46,19 +46,19 @@ pub(crate) enum ClientNotice {
     },
 }
 
-/// What is new, gone or another in a list.
+/// The items of a list that were added, removed or changed.
 #[derive(Clone, Debug)]
 pub(crate) enum ListChange {
-    /// These, by their servers and their own names.
+    /// These items, by server and own name.
     Items(Arc<[(ServerId, Box<str>)]>),
-    /// Which of them are shown to one caller.
+    /// The selection of tools listed for this caller changed.
     ForCaller(Arc<str>),
-    /// Nobody knows: perhaps everything.
+    /// Unknown, possibly all items.
     Unknown,
 }
 
 impl ListChange {
-    /// Whether a client sees another list than before.
+    /// Returns whether the change is visible to a client.
     fn affects(&self, client: &McpClient) -> bool {
         match self {
             Self::Items(items) => {
@@ -70,7 +70,7 @@ impl ListChange {
     }
 }
 
-/// Where notices come from.
+/// The broadcast channel of notices for all clients.
 pub(crate) struct NoticeBus {
     sender: broadcast::Sender<ClientNotice>,
     log_subscribers: LogSubscribers,
@@ -86,12 +86,12 @@ impl Default for NoticeBus {
 }
 
 impl NoticeBus {
-    /// Everything from here on.
+    /// Receives all notices from now on.
     pub(crate) fn subscribe(&self) -> broadcast::Receiver<ClientNotice> {
         self.sender.subscribe()
     }
 
-    /// The calls whose messages are wanted.
+    /// Returns the calls that subscribed to log messages.
     pub(crate) const fn log_subscribers(&self) -> &LogSubscribers {
         &self.log_subscribers
     }
@@ -102,8 +102,8 @@ impl NoticeBus {
     }
 }
 
-/// What is to be told next. Who could not follow is told that everything may have changed: one of
-/// what it missed may have said so.
+/// Waits for the next notices. A receiver that lagged behind may have missed list changes, so it
+/// gets one for every list.
 pub(crate) async fn next_notices(
     notices: &mut broadcast::Receiver<ClientNotice>,
 ) -> Vec<ClientNotice> {
@@ -112,13 +112,13 @@ pub(crate) async fn next_notices(
         Err(broadcast::error::RecvError::Lagged(_)) => {
             LIST_KINDS.map(|kind| ClientNotice::ListChanged(kind, ListChange::Unknown)).into()
         }
-        // They last as long as the gateway.
+        // Unreachable while the gateway exists, because it owns the sender.
         Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
     }
 }
 
 impl Gateway {
-    /// Turns what happens in the host into notices, and tells them to the sessions.
+    /// Turns events of the host into notices and announces them.
     pub(crate) async fn forward_host_events(self) {
         let mut changes = self.host().fleet().changes();
         let mut events = self.host().events().watch_without_calls();
@@ -145,7 +145,7 @@ impl Gateway {
         }
     }
 
-    /// Tells everybody who wants to know.
+    /// Announces a notice to all subscribers.
     pub(crate) fn announce(&self, notice: ClientNotice) {
         for session in self.inner.sessions.all() {
             if let Some((method, params)) = self.legacy_notification(&session.client(), &notice) {
@@ -155,7 +155,7 @@ impl Gateway {
         self.inner.notices.send(notice);
     }
 
-    /// A notice as a client of the legacy era gets it, if it wants it.
+    /// Returns the notification for a legacy client, if it is subscribed.
     pub(crate) fn legacy_notification(
         &self,
         client: &McpClient,
@@ -173,9 +173,9 @@ impl Gateway {
                 let known = subscribed.keys().find(is_it)?;
                 Some(("notifications/resources/updated", json!({"uri": known}).to_string()))
             }
-            // What a server says during a call goes with that call.
+            // A message of a server that this client is calling is forwarded by the call instead.
             ClientNotice::Log { server, level, params, during } => {
-                // Most clients want none: that is asked first, for there may be many of them.
+                // The level is checked first: it is cheap, and most clients want no messages.
                 let seen = || {
                     (client.view.is_unrestricted() || client.view.shows(server, "*"))
                         && !self.host().quarantine().load().holds_server(server)
@@ -191,7 +191,7 @@ impl Gateway {
         }
     }
 
-    /// Follows what a modern client wants to hear about, until it or we go away.
+    /// Serves `subscriptions/listen` until the client cancels or the gateway stops.
     pub(crate) async fn serve_subscription(
         &self,
         asked: &ClientRequest,
@@ -271,14 +271,14 @@ impl Gateway {
         }
     }
 
-    /// Has a server tell of changes of a resource, as long as the result is kept.
+    /// Subscribes to updates of a resource until the result is dropped.
     pub(crate) fn subscribe_to_updates(&self, target: &Target) -> Option<Subscription> {
-        // A server that does not offer it never tells.
+        // A server without subscriptions never sends updates; that is not an error.
         self.host().subscribe(&target.server, &target.name).ok()
     }
 }
 
-/// What a modern client wants to hear about.
+/// The `notifications` that a modern client requests.
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct SubscriptionFilter {
@@ -289,7 +289,7 @@ struct SubscriptionFilter {
 }
 
 impl SubscriptionFilter {
-    /// The part of it that will come.
+    /// Returns the accepted part of the filter, for the acknowledgement.
     fn accepted_json(&self, listing: &CatalogView) -> String {
         let mut members = serde_json::Map::new();
         for (name, wanted) in [
@@ -329,7 +329,6 @@ fn notice_from_event(what: EventKind) -> Option<ClientNotice> {
     }
 }
 
-/// What is told of a list that changed.
 const fn list_changed_method(kind: TargetKind) -> &'static str {
     match kind {
         TargetKind::Tool => "notifications/tools/list_changed",
@@ -338,7 +337,7 @@ const fn list_changed_method(kind: TargetKind) -> &'static str {
     }
 }
 
-/// Which lists are not what they were.
+/// Compares two leases and returns a notice for each changed list.
 fn changed_lists(before: &Lease, after: &Lease) -> Vec<ClientNotice> {
     if before.fleet().edition == after.fleet().edition {
         return Vec::new();
@@ -349,7 +348,7 @@ fn changed_lists(before: &Lease, after: &Lease) -> Vec<ClientNotice> {
         .collect()
 }
 
-/// The items of a kind that are shown in another way than before, or by one of both only.
+/// Returns the items of a kind that were added, removed or changed.
 fn changed_items(before: &Lease, after: &Lease, kind: TargetKind) -> Vec<(ServerId, Box<str>)> {
     let all_shown = before.lists_everything() && after.lists_everything();
     let left = &before.fleet().servers;
@@ -377,7 +376,7 @@ fn changed_items(before: &Lease, after: &Lease, kind: TargetKind) -> Vec<(Server
         let mut names: Vec<&ListedItem> =
             old.iter().chain(&new).filter(is_other).copied().collect();
         if names.is_empty() {
-            // The same in another order.
+            // Only the order changed.
             names = new;
         }
         different.extend(names.iter().map(|item| (server.id.clone(), item.key.clone())));
@@ -385,7 +384,7 @@ fn changed_items(before: &Lease, after: &Lease, kind: TargetKind) -> Vec<(Server
     different
 }
 
-/// What is shown of a server.
+/// Returns the listed items of a server.
 fn visible_items<'a>(lease: &Lease, server: &'a Server, kind: TargetKind) -> Vec<&'a ListedItem> {
     let offers = &server.offers;
     let items: Vec<&ListedItem> = match kind {

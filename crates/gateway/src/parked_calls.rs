@@ -1,4 +1,4 @@
-//! Calls that wait for a modern client to come back with what a server asked for.
+//! Parked calls: they wait for a modern client to return with the answers to a server's questions.
 
 use std::collections::HashMap;
 use std::pin::Pin;
@@ -19,40 +19,40 @@ use crate::notices::ClientNotice;
 use crate::relay::{KeyedAsk, RelayedAsk};
 use crate::tasks::TaskRequest;
 
-/// How long a client may take to come back.
+/// How long a call stays parked before it is cancelled.
 const PARK_TIMEOUT: Duration = Duration::from_secs(10 * 60);
-/// As many calls wait at once, of all clients together.
+/// Maximum parked calls of all clients.
 const MAX_PARKED_CALLS: usize = 1_000;
 
-/// A call under way, with what comes out of it.
+/// A call in flight, and the channels of its events.
 pub(crate) struct RunningCall {
     pub(crate) call: Pin<Box<dyn Future<Output = Record> + Send>>,
     pub(crate) target: Target,
     pub(crate) asks: Option<mpsc::Receiver<RelayedAsk>>,
     pub(crate) progress: Option<mpsc::Receiver<Json>>,
-    /// What servers say meanwhile.
+    /// Log messages of servers.
     pub(crate) logs: Option<broadcast::Receiver<ClientNotice>>,
-    /// Tells that they are wanted.
+    /// Subscribes the call to log messages.
     #[expect(dead_code, reason = "they are wanted as long as it is there")]
     pub(crate) log_subscription: Option<LogSubscription>,
-    /// Counts the call at its server.
+    /// Counts the call for its client.
     #[expect(dead_code, reason = "it counts as long as it is there")]
     pub(crate) active_call: ActiveCall,
-    /// How often its server has asked.
+    /// Number of rounds in which the server has asked.
     pub(crate) rounds: usize,
-    /// Answers that came with the call itself.
+    /// Answers that the client sent with the call itself.
     pub(crate) early_answers: Vec<(String, Json)>,
-    /// What its client wants where its server goes on with it.
+    /// Whether the client accepts or requires a task.
     pub(crate) task_request: TaskRequest,
     pub(crate) cancel: CancellationToken,
-    /// What becomes of the task that it is.
+    /// Updates of the server's task, if the call continues as one.
     pub(crate) task_updates: Option<mpsc::Receiver<TaskUpdate>>,
-    /// The addresses of its server that clients know under others.
+    /// The view for rewriting URIs, if any differ from the server's own.
     pub(crate) uri_view: Option<Arc<CatalogView>>,
 }
 
 impl RunningCall {
-    /// An outcome with the addresses that clients know, where those are others than its server's.
+    /// Replaces the URIs of the server in an outcome by public ones.
     pub(crate) fn rewrite_uris(&self, outcome: Outcome) -> Outcome {
         let (Some(listing), Some(result)) = (&self.uri_view, &outcome.result) else {
             return outcome;
@@ -65,18 +65,17 @@ impl RunningCall {
     }
 }
 
-/// A call that waits.
+/// A call that waits for its client.
 pub(crate) struct ParkedCall {
     pub(crate) running: RunningCall,
-    /// What its server asks, by the keys that the client was given.
+    /// The server's questions, by the keys that the client got.
     pub(crate) asks: Vec<KeyedAsk>,
     identity: Arc<str>,
-    /// What was called with what: nobody may come back with something else.
+    /// Digest of the request: the call is resumed only by the same request.
     digest: String,
     until: Instant,
 }
 
-/// All calls that wait.
 pub(crate) struct ParkedCalls {
     by_token: Mutex<HashMap<String, ParkedCall>>,
     max_per_caller: usize,
@@ -88,7 +87,7 @@ impl ParkedCalls {
         Self { by_token: Mutex::default(), max_per_caller, limit: PARK_TIMEOUT }
     }
 
-    /// Lets a call wait; the word is for its client alone. None when there is no room.
+    /// Parks a call and returns the token that resumes it. `None` if a limit is reached.
     pub(crate) fn park(
         &self,
         running: RunningCall,
@@ -98,7 +97,7 @@ impl ParkedCalls {
     ) -> Option<String> {
         let mut waiting = self.by_token.lock();
         let now = Instant::now();
-        // Dropping a call gives it up.
+        // Dropping a call cancels it.
         waiting.retain(|_, call| call.until > now);
         let own = waiting.values().filter(|call| call.identity == *identity).count();
         if waiting.len() >= MAX_PARKED_CALLS || own >= self.max_per_caller {
@@ -111,10 +110,11 @@ impl ParkedCalls {
         Some(word)
     }
 
-    /// Gives a call back to whoever it belongs to, once.
+    /// Takes a call out, if identity and digest match. Each token works once.
     pub(crate) fn take(&self, word: &str, identity: &str, about: &str) -> Option<ParkedCall> {
         let mut waiting = self.by_token.lock();
         let call = waiting.get(word)?;
+        // Checked before the removal, so that a foreign attempt cannot take the call away.
         let fits = *call.identity == *identity && call.digest == about;
         if !fits || call.until <= Instant::now() {
             return None;
@@ -122,12 +122,12 @@ impl ParkedCalls {
         waiting.remove(word)
     }
 
-    /// Gives up the calls of some callers.
+    /// Cancels the calls of the callers that `of` selects.
     pub(crate) fn cancel_where(&self, of: impl Fn(&str) -> bool) {
         self.by_token.lock().retain(|_, call| !of(&call.identity));
     }
 
-    /// Gives up what nobody came back for.
+    /// Cancels the calls whose clients did not return in time.
     pub(crate) fn sweep(&self) {
         let now = Instant::now();
         self.by_token.lock().retain(|_, call| call.until > now);
@@ -188,7 +188,7 @@ mod tests {
         ] {
             assert!(parked.take(word, who, about).is_none(), "{word} {who} {about}");
         }
-        // What others tried has not taken it away.
+        // The failed attempts did not remove the call.
         assert!(parked.take(&word, "a", "about").is_some());
         assert!(parked.take(&word, "a", "about").is_none());
     }

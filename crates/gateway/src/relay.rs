@@ -1,4 +1,4 @@
-//! Hands what a server asks in the middle of a call to the client that made the call.
+//! Relays the questions of a server during a call to the client that made the call.
 
 use std::sync::Arc;
 
@@ -14,9 +14,9 @@ use tokio_util::sync::CancellationToken;
 
 use crate::client::{ClientCapabilities, McpClient, ReplyChannel};
 
-/// One thing that a server asks, or that we ask about a call.
+/// A request of a server, or a review question of the gateway, for a client.
 pub(crate) struct RelayedAsk {
-    /// The server's own name for it.
+    /// The server's key for the request.
     pub(crate) key: Option<String>,
     pub(crate) method: String,
     pub(crate) params: Option<Json>,
@@ -51,19 +51,19 @@ pub(crate) fn input_requests(asks: &[KeyedAsk]) -> String {
     format!("{{{}}}", asks.iter().map(member).collect::<Vec<_>>().join(","))
 }
 
-/// The way from a call to its client.
+/// The relay from a call to its client.
 #[derive(Clone)]
 pub(crate) struct ClientRelay {
     abilities: ClientCapabilities,
     group: u64,
-    /// None for a client that cannot be asked anything.
+    /// `None` for a client without capabilities.
     asks: Option<mpsc::Sender<RelayedAsk>>,
-    /// Who answers what the client cannot.
+    /// Answers requests that the client cannot.
     fallback: Arc<dyn Answers>,
 }
 
 impl ClientRelay {
-    /// A relay, and where its questions come out.
+    /// Creates a relay and the receiver of its questions.
     pub(crate) fn new(
         client: &McpClient,
         others: Arc<dyn Answers>,
@@ -96,7 +96,7 @@ impl ClientRelay {
         Ok(answer.as_str().to_owned())
     }
 
-    /// Asks the client whether a call may run; nothing if it cannot be asked or does not say.
+    /// Asks the client whether a call may run. `None` if it cannot be asked or gives no decision.
     async fn ask_review(&self, question: &Question) -> Option<Answer> {
         #[derive(Deserialize)]
         struct ElicitationReply {
@@ -126,8 +126,8 @@ impl ClientRelay {
     }
 }
 
-/// Asks a client of the legacy era at once. Whoever asked may get its answer elsewhere: then the
-/// client is told that it need not answer any more. Nobody answers a gateway that is `over`.
+/// Asks a legacy client. Stops waiting if the call is cancelled or the gateway is `over`; if the
+/// question is answered elsewhere, the request to the client is cancelled.
 pub(crate) async fn ask_client(
     out: ReplyChannel,
     cancel: CancellationToken,
@@ -145,7 +145,7 @@ pub(crate) async fn ask_client(
     ask.reply(answer);
 }
 
-/// Our own question, as a form.
+/// Returns the review question as an elicitation form.
 fn review_form(question: &Question) -> serde_json::Value {
     let call = question.call();
     let message = format!(
@@ -202,7 +202,7 @@ impl Reviewer for ClientRelay {
         Box::pin(async move {
             match self.ask_review(question).await {
                 Some(answer) => Ok(answer),
-                // Another face may still answer.
+                // Never resolves, so that another face can still answer.
                 None => std::future::pending().await,
             }
         })

@@ -1,4 +1,4 @@
-//! Results and errors as a client of either era reads them.
+//! Results and errors, in the form that each era expects.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -13,39 +13,40 @@ use switchboard_wire::{Era, Json, RpcError, notification_text, request_text, res
 
 use crate::members::{with_leading_members, with_raw_member};
 
-/// How long a list may be kept by whoever asked: changes are announced to those who listen.
+/// Cache lifetime of lists at the client; subscribers learn of changes earlier.
 const LIST_TTL_MS: u64 = 10_000;
-/// Nothing is kept for longer than a day, whatever a server says.
+/// Maximum cache lifetime of a result, whatever the server says.
 const MAX_TTL_MS: u64 = 24 * 60 * 60 * 1_000;
 
-/// What a result of the modern era says that is no other kind.
+/// The result type of an ordinary result, which the modern era requires.
 const RESULT_TYPE_COMPLETE: &str = r#""resultType":"complete""#;
 
-/// Whether a result may be kept, and by whom.
+/// The cache hints of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CachePolicy {
-    /// It says nothing of that.
+    /// No cache hints are added.
     Unspecified,
-    /// For a while, by whoever asked: what is shown depends on who asks.
+    /// Cacheable for a while by the requesting client only: the list depends on its view.
     Private,
-    /// Not at all, unless it says otherwise.
+    /// Not cacheable, unless the server's hints say otherwise.
     Fresh,
-    /// The same, and never by others, whatever it says: they may not be shown it.
+    /// Like `Fresh`, but never shared, whatever the server says: other callers may have another
+    /// view.
     AlwaysPrivate,
 }
 
-/// Who reads a result.
+/// The recipient of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Recipient {
     pub(crate) era: Era,
-    /// Callers prove who they are, and are not all shown the same.
+    /// Whether the caller is authenticated; authenticated callers may have different views.
     pub(crate) is_proven: bool,
 }
 
-/// A result on its way to a client: not copied before it is written.
+/// A result for a client, not copied until it is written.
 #[derive(Debug)]
 pub(crate) struct ClientReply {
-    /// Members that come before those of the result.
+    /// Members to insert before those of the result.
     leading_members: Cow<'static, str>,
     result: Json,
 }
@@ -57,7 +58,7 @@ impl From<String> for ClientReply {
 }
 
 impl ClientReply {
-    /// The text of the result.
+    /// Returns the JSON text of the result.
     pub(crate) fn text(&self) -> Cow<'_, str> {
         let result = self.result.as_str();
         if self.leading_members.is_empty() {
@@ -67,7 +68,7 @@ impl ClientReply {
             .map_or(Cow::Borrowed(result), Cow::Owned)
     }
 
-    /// The whole answer to a request.
+    /// Returns the whole JSON-RPC response.
     pub(crate) fn answer(&self, id: &Json) -> String {
         let id = id.as_str();
         let result = self.result.as_str();
@@ -91,7 +92,7 @@ impl ClientReply {
     }
 }
 
-/// A result for a client of `era`; what it says of itself already stays, within reason.
+/// Adds the members that `era` requires. Hints of the server are kept if they are valid.
 pub(crate) fn into_reply(result: Json, era: Era, cache: CachePolicy) -> ClientReply {
     if era == Era::Legacy {
         return ClientReply { leading_members: "".into(), result };
@@ -134,7 +135,7 @@ pub(crate) fn into_reply(result: Json, era: Era, cache: CachePolicy) -> ClientRe
     ClientReply { leading_members: members.join(",").into(), result }
 }
 
-/// What a result says of itself.
+/// The hints that a result already contains.
 #[derive(Default)]
 struct ResultHints {
     result_type: bool,
@@ -142,14 +143,13 @@ struct ResultHints {
     scope: Option<CacheScope>,
 }
 
-/// What a result says of who may keep it if only who asked may.
 const PRIVATE_SCOPE: &str = r#""private""#;
 
-/// Who may keep a result, as it says.
+/// The `cacheScope` of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CacheScope {
     Private,
-    /// Everybody, or nobody knows who.
+    /// Public, or an unknown scope.
     Others,
 }
 
@@ -159,12 +159,12 @@ impl CacheScope {
     }
 }
 
-/// For how long a result says that it may be kept.
+/// The `ttlMs` of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ttl {
-    /// A number that makes sense.
+    /// A valid lifetime.
     Valid,
-    /// Something else, and what is said in its place.
+    /// Not a number or too large; contains the replacement.
     Invalid(u64),
 }
 
@@ -178,11 +178,11 @@ impl Ttl {
     }
 }
 
-/// Made once: it is looked for in every result.
+/// Built once, because every result is searched.
 static RESULT_TYPE_FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("resultType"));
 
 impl ResultHints {
-    /// A look at the bytes saves decoding results that say nothing, which are most.
+    /// Reads the hints. A byte search avoids parsing the many results that contain none.
     fn read(result: &str, cache: CachePolicy) -> Self {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
@@ -213,7 +213,7 @@ impl ResultHints {
     }
 }
 
-/// What a client gets for a call that ended.
+/// Converts the outcome of a call into a reply or an error.
 pub(crate) fn reply_for_outcome(
     outcome: Outcome,
     target: &Target,
@@ -239,22 +239,23 @@ pub(crate) fn reply_for_outcome(
     }
 }
 
-/// The error of a server; only what a resource that is not there is called depends on the era.
+/// Translates the code of a server's error for the client's era.
 fn translate_server_error(error: RpcError, target: &Target, era: Era) -> RpcError {
     const RESOURCE_NOT_FOUND: i64 = -32_002;
     match (target.kind, era, error.code) {
         (TargetKind::Resource, Era::Modern, RESOURCE_NOT_FOUND) => {
             RpcError { code: RpcError::INVALID_PARAMS, ..error }
         }
-        // It is about what the client can do, which the server was told.
+        // Refers to the capabilities of the client, which the server received.
         (_, Era::Modern, RpcError::MISSING_CAPABILITY) => error,
-        // Reserved codes are between two neighbours: the client has done nothing wrong to us.
+        // Reserved codes apply to one hop, and the client's request to the gateway was valid.
         _ if error.is_modern() => RpcError { code: RpcError::INTERNAL_ERROR, ..error },
         _ => error,
     }
 }
 
-/// A call that has no result is a result that says so: a model can read that and do better.
+/// Makes a result with `isError` for a tool call that has none, so that the model can read it and
+/// react.
 fn tool_error_result(outcome: &Outcome) -> String {
     let message = outcome.message.clone().unwrap_or_else(|| outcome.kind.as_str().to_owned());
     let text = match &outcome.hint {
@@ -282,12 +283,12 @@ fn error_without_result(outcome: &Outcome, era: Era) -> RpcError {
     RpcError { data: Some(Json::from(&about)), ..RpcError::new(code, message) }
 }
 
-/// A notification; `params` is the text of an object, or nothing.
+/// Returns a notification; `params` is an object as text, or empty.
 pub(crate) fn notification(method: &str, params: &str) -> String {
     notification_text(method, params, "")
 }
 
-/// A request of ours.
+/// Returns a request of the gateway to a client.
 pub(crate) fn request(id: u64, method: &str, params: &str) -> String {
     request_text(id, method, params, "")
 }
@@ -299,7 +300,7 @@ pub(crate) fn response(id: &Json, answer: Result<&ClientReply, &RpcError>) -> St
     }
 }
 
-/// An answer to a message whose id could not be read.
+/// Returns the response to a message whose id could not be read.
 pub(crate) fn error_without_id(error: &RpcError) -> String {
     response_text(&Json::NULL, Err(error))
 }

@@ -1,4 +1,5 @@
-//! Three tools in place of thousands: find, describe and call, beside those that are used most.
+//! Tool search: three meta tools (find, describe, call) replace a long list, next to the tools that
+//! the caller uses most.
 
 use std::sync::Arc;
 
@@ -19,19 +20,19 @@ use crate::notices::{ClientNotice, ListChange};
 use crate::parked_calls::RunningCall;
 use crate::reply::{CachePolicy, ClientReply, into_reply};
 
-/// More tools than this, or more text than that, are not listed unless all are wanted.
+/// Above this number of tools, or this much text, `ToolMode::Auto` switches to search.
 const MAX_LISTED_TOOLS: usize = 500;
 const MAX_LISTED_BYTES: usize = 1 << 20;
-/// As many of the tools that are used most are listed beside the three.
+/// Maximum number of frequently used tools listed next to the meta tools.
 const MAX_HOT_TOOLS: usize = 8;
-/// The most tools that are found at once.
+/// Maximum number of search results.
 const MAX_RESULTS: usize = 50;
 
 const FIND_TOOLS: &str = "find_tools";
 const DESCRIBE_TOOL: &str = "describe_tool";
 const CALL_TOOL: &str = "call_tool";
 
-/// One of the three.
+/// A tool of the gateway itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MetaTool {
     Find,
@@ -50,8 +51,7 @@ struct MetaToolArguments<'a> {
 }
 
 impl Gateway {
-    /// Counts a call of a tool. The list of a caller who is shown few of them may be another then,
-    /// which is told.
+    /// Counts a tool call. Announces a list change if the caller's short list is now different.
     pub(crate) fn count_tool_call(&self, client: &McpClient, listing: &CatalogView, name: &str) {
         if self.inner.options.tools == ToolMode::All || !listing.has_tool(name) {
             return;
@@ -65,7 +65,7 @@ impl Gateway {
         }
     }
 
-    /// The tools that are listed where there are too many.
+    /// Returns the meta tools and the caller's most used tools.
     pub(crate) fn short_tool_list(
         &self,
         client: &McpClient,
@@ -76,7 +76,7 @@ impl Gateway {
         meta_tools(listing).into_iter().chain(hot).collect()
     }
 
-    /// Which of the three a client calls, where they stand in for the others.
+    /// Returns the meta tool that a client calls, if the client's list is replaced by search.
     pub(crate) async fn meta_tool(
         &self,
         asked: &ClientRequest,
@@ -91,12 +91,12 @@ impl Gateway {
             Some(CALL_TOOL) => MetaTool::Call,
             _ => return None,
         };
-        // Whether there are many tools is known when all have had their time to come.
+        // The number of tools is known only after the servers have had time to start.
         self.wait_until_ready().await;
         self.uses_search(&self.catalog_view(&asked.client.view)).then_some(own)
     }
 
-    /// Answers a call of one of the three.
+    /// Runs a meta tool.
     pub(crate) async fn call_meta_tool(
         &self,
         asked: &ClientRequest,
@@ -135,7 +135,7 @@ impl Gateway {
         }
     }
 
-    /// Calls a tool by the name that the search gave out for it.
+    /// Calls a tool by the name that `find_tools` returned.
     async fn call_by_name(
         &self,
         asked: &ClientRequest,
@@ -182,7 +182,7 @@ impl Gateway {
 
 fn search_tools(listing: &CatalogView, query: &str, limit: Option<i64>) -> String {
     let limit = limit.map_or(8, |limit| usize::try_from(limit).unwrap_or(0)).clamp(1, MAX_RESULTS);
-    // What others see may fit better than all that this caller sees.
+    // A restricted view may hide the best matches, so all of them are considered.
     let catalog = listing.lease.catalog();
     let looked_at = if listing.is_unfiltered() { limit * 4 } else { catalog.names().len() };
     let hits = catalog.search(query, looked_at);

@@ -1,4 +1,4 @@
-//! What we remember about one HTTP client of the legacy era.
+//! Sessions of legacy HTTP clients.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -14,31 +14,30 @@ use tokio_util::sync::CancellationToken;
 use crate::client::{McpClient, answered_elsewhere_error};
 use crate::reply::{notification, request};
 
-/// As many messages wait for a client that has no stream open.
+/// Maximum messages queued for a client without an open stream.
 const MAX_QUEUED_MESSAGES: usize = 64;
-/// A session that is not used for so long is forgotten.
+/// How long an unused session is kept.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60 * 60);
-/// As many sessions are kept; beyond, new ones are refused.
+/// Maximum number of sessions; further ones are rejected.
 const MAX_SESSIONS: usize = 10_000;
 
-/// Why there is no room for another session.
+/// The limit that prevents another session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SessionLimit {
-    /// The caller has as many as it may.
     PerCaller,
-    /// All callers together have.
+    /// All callers together have reached the limit.
     Total,
 }
 
-/// One HTTP client of the legacy era.
+/// A session of a legacy HTTP client.
 pub(crate) struct LegacySession {
     pub(crate) id: String,
-    /// Whose it is, whatever it says of itself later.
+    /// The authenticated identity that opened the session; it never changes.
     identity: Arc<str>,
     client: Mutex<Arc<McpClient>>,
-    /// Ends everything that belongs to the session.
+    /// Cancels everything that belongs to the session.
     pub(crate) ended: CancellationToken,
-    /// Requests of the client that can be cancelled, by the text of their id.
+    /// The client's requests in flight, by the JSON text of their id.
     pub(crate) running: Mutex<HashMap<String, CancellationToken>>,
     next_ask: AtomicU64,
     asks: Mutex<HashMap<u64, oneshot::Sender<Result<Json, RpcError>>>>,
@@ -46,14 +45,14 @@ pub(crate) struct LegacySession {
     last_used: Mutex<Instant>,
 }
 
-/// How a client is reached outside of its requests.
+/// The stream for messages that belong to no request.
 #[derive(Default)]
 struct SessionStream {
     sender: Option<mpsc::Sender<String>>,
     queued: VecDeque<String>,
-    /// Requests whose answers come on the stream.
+    /// Number of requests whose answers are sent on the stream.
     answering: usize,
-    /// The stream ends with the last of them.
+    /// Whether the stream closes after the last of those answers.
     ending: bool,
 }
 
@@ -70,12 +69,13 @@ impl LegacySession {
         Arc::clone(&self.client.lock())
     }
 
-    /// From here on it is somebody who said more about itself.
+    /// Replaces the client after `initialize`, which declares its name and capabilities.
     pub(crate) fn set_client(&self, client: Arc<McpClient>) {
         *self.client.lock() = client;
     }
 
-    /// Asks the client in the middle of one of its requests, until that is `needless`.
+    /// Sends a request to the client on the stream of one of its own requests, until `needless`
+    /// completes.
     pub(crate) async fn ask(
         &self,
         messages: &mpsc::Sender<String>,
@@ -95,14 +95,14 @@ impl LegacySession {
             () = self.ended.cancelled() => Err(gone()),
             () = needless => {
                 let params = format!(r#"{{"requestId":{id},"reason":"not needed any more"}}"#);
-                // A client that is gone needs no news.
+                // A failed send means that the client has disconnected.
                 _ = messages.send(notification("notifications/cancelled", &params)).await;
                 Err(answered_elsewhere_error())
             }
         }
     }
 
-    /// Takes the client's answer to something that it was asked.
+    /// Resolves a request to the client with its answer.
     pub(crate) fn resolve_ask(&self, id: Option<u64>, answer: ResponseBody) {
         let waiting = id.and_then(|id| self.asks.lock().remove(&id));
         let Some(waiting) = waiting else { return };
@@ -115,12 +115,13 @@ impl LegacySession {
         _ = waiting.send(answer);
     }
 
-    /// Says something outside of any request: at once, or when the client listens.
+    /// Sends a message outside of any request, or queues it until the client opens a stream.
     pub(crate) fn send(&self, message: String) {
         let mut voice = self.stream.lock();
         let message = match &voice.sender {
             Some(stream) => match stream.try_send(message) {
                 Ok(()) => return,
+                // A client that reads too slowly loses notifications.
                 Err(mpsc::error::TrySendError::Full(_)) => return,
                 Err(mpsc::error::TrySendError::Closed(message)) => message,
             },
@@ -130,24 +131,24 @@ impl LegacySession {
         queue_message(&mut voice.queued, message);
     }
 
-    /// Says something that must not be lost, however slowly the client reads.
+    /// Sends a message that must not be dropped, even if the client reads slowly.
     pub(crate) async fn send_reliably(&self, message: String) {
         let stream = self.stream.lock().sender.clone();
         match stream {
-            // A client that is gone needs no news.
+            // A failed send means that the client has disconnected.
             Some(stream) => _ = stream.send(message).await,
             None => self.send(message),
         }
     }
 
-    /// Ends the stream of what is said outside of any request, after the answers that come on it.
+    /// Closes the stream after the pending answers.
     pub(crate) fn end_stream(&self) {
         let mut voice = self.stream.lock();
         voice.ending = true;
         voice.end_if_done();
     }
 
-    /// Ends the stream unless an answer is to come on it; the client may open another one.
+    /// Closes the stream unless an answer is pending. The client may open another one.
     fn end_idle_stream(&self) {
         let mut voice = self.stream.lock();
         if voice.answering == 0 {
@@ -161,7 +162,7 @@ impl LegacySession {
         StreamHold { session: Arc::clone(self) }
     }
 
-    /// From here on the client listens; what waited comes first.
+    /// Opens the stream; queued messages come first.
     pub(crate) fn open_stream(&self) -> mpsc::Receiver<String> {
         let (stream, messages) = mpsc::channel(MAX_QUEUED_MESSAGES * 2);
         let mut voice = self.stream.lock();
@@ -174,11 +175,11 @@ impl LegacySession {
     }
 }
 
-/// What a message of a server begins with.
+/// The beginning of a log message.
 const LOG_MESSAGE_PREFIX: &str = r#"{"jsonrpc":"2.0","method":"notifications/message""#;
 
-/// Lets a message wait, if there is room. What servers say makes room for everything else: a client
-/// that misses a change of a list goes on with the old one.
+/// Queues a message, if there is room. Log messages are dropped in favour of others: a client that
+/// misses a list change continues with a stale list.
 fn queue_message(waiting: &mut VecDeque<String>, message: String) {
     let is_log = |message: &String| message.starts_with(LOG_MESSAGE_PREFIX);
     if !is_log(&message) && waiting.contains(&message) {
@@ -192,7 +193,7 @@ fn queue_message(waiting: &mut VecDeque<String>, message: String) {
     waiting.push_back(message);
 }
 
-/// A request whose answer comes on the stream.
+/// Guard of a request whose answer is sent on the stream.
 pub(crate) struct StreamHold {
     session: Arc<LegacySession>,
 }
@@ -205,7 +206,7 @@ impl Drop for StreamHold {
     }
 }
 
-/// Takes an ask off the list when nobody waits for it any more.
+/// Guard that removes a request to the client when it is no longer awaited.
 struct AskGuard<'a> {
     session: &'a LegacySession,
     id: u64,
@@ -227,7 +228,7 @@ impl LegacySessions {
         Self { by_id: Mutex::default(), max_per_caller }
     }
 
-    /// Opens one, if there is room.
+    /// Opens a session within the limits.
     pub(crate) fn open(&self, client: Arc<McpClient>) -> Result<Arc<LegacySession>, SessionLimit> {
         let mut sessions = self.by_id.lock();
         let identity = Arc::clone(&client.identity);
@@ -258,7 +259,7 @@ impl LegacySessions {
         Ok(session)
     }
 
-    /// The session of that id, if it belongs to that caller.
+    /// Looks up a session of that caller.
     pub(crate) fn get(&self, id: &str, caller: &str) -> Option<Arc<LegacySession>> {
         let session = self.by_id.lock().get(id).cloned()?;
         if *session.identity != *caller {
@@ -274,7 +275,7 @@ impl LegacySessions {
         }
     }
 
-    /// Ends all sessions of some callers.
+    /// Closes the sessions of the callers that `of` selects.
     pub(crate) fn close_where(&self, of: impl Fn(&str) -> bool) {
         self.by_id.lock().retain(|_, session| {
             let ends = of(&session.identity);
@@ -285,7 +286,7 @@ impl LegacySessions {
         });
     }
 
-    /// Ends the streams of some callers; their sessions stay.
+    /// Closes the streams of the callers that `of` selects; their sessions stay.
     pub(crate) fn end_streams(&self, of: impl Fn(&str) -> bool) {
         self.all()
             .iter()
@@ -293,7 +294,7 @@ impl LegacySessions {
             .for_each(|one| one.end_idle_stream());
     }
 
-    /// Ends what has not been used for long.
+    /// Closes idle sessions.
     pub(crate) fn sweep(&self) {
         self.by_id.lock().retain(|_, session| session.is_in_use());
     }

@@ -1,4 +1,4 @@
-//! One client at the other end of a pipe, of either era.
+//! One client of either era over a pipe.
 
 use std::collections::HashMap;
 use std::sync::{Arc, OnceLock};
@@ -21,7 +21,7 @@ use crate::gateway::Gateway;
 use crate::notices::next_notices;
 use crate::reply::ClientReply;
 
-/// Requests that can be cancelled, by the text of their id.
+/// Requests in flight, by the JSON text of their id.
 type RunningRequests = Arc<Mutex<HashMap<String, CancellationToken>>>;
 
 #[derive(Default, Deserialize)]
@@ -35,7 +35,7 @@ pub(crate) struct InitializeParams<'a> {
 }
 
 impl<'a> InitializeParams<'a> {
-    /// Reads the parameters of `initialize`; without any, nothing is known of the client.
+    /// Parses the parameters of `initialize`; all of them are optional.
     pub(crate) fn parse(params: Option<&'a Json>) -> Result<Self, RpcError> {
         let Some(params) = params else { return Ok(Self::default()) };
         params.read().map_err(|error| {
@@ -44,7 +44,7 @@ impl<'a> InitializeParams<'a> {
         })
     }
 
-    /// The client that greets; it gets the revision that it asks for, or the newest of its era.
+    /// Returns the client with the requested revision, or with the newest of the legacy era.
     pub(crate) fn client(&self, access: &Access) -> McpClient {
         let asked = Revision::parse(&self.protocol_version);
         let revision = asked
@@ -61,8 +61,8 @@ impl<'a> InitializeParams<'a> {
 }
 
 impl Gateway {
-    /// Serves one client until its end of the pipe closes; or until the gateway stops, then what
-    /// runs may end.
+    /// Serves one client until the pipe closes, or until the gateway stops and the requests in
+    /// flight have finished.
     pub async fn serve_pipe<R, W>(&self, from: R, to: W)
     where
         R: AsyncRead + Send + Unpin + 'static,
@@ -104,7 +104,7 @@ impl Gateway {
                         notice.iter().filter_map(|notice| self.legacy_notification(client, notice))
                     });
                     for (method, params) in told.collect::<Vec<_>>() {
-                        // A client that is gone needs no news.
+                        // A failed send means that the client has disconnected.
                         _ = peer.notify(method, &params).await;
                     }
                 }
@@ -123,7 +123,7 @@ struct PipeConnection {
     gateway: Gateway,
     peer: Peer,
     access: Access,
-    /// The client, once it has shaken hands.
+    /// Set after the handshake.
     client: Mutex<Option<Arc<McpClient>>>,
     running: RunningRequests,
     tasks: TaskTracker,
@@ -138,7 +138,6 @@ impl PipeConnection {
                     Err(full) => {
                         let peer = self.peer.clone();
                         self.tasks.spawn(async move {
-                            // The client may have closed the pipe.
                             _ = peer.reply(&id, Err(full.into_rpc_error())).await;
                         });
                         return;
@@ -172,7 +171,7 @@ impl PipeConnection {
     ) {
         let answer = self.answer(&id, method, params, cancel.clone()).await;
         self.running.lock().remove(id.as_str());
-        // Who has cancelled a request does not expect an answer.
+        // A cancelled request gets no answer.
         if !cancel.is_cancelled() {
             let text = answer.as_ref().map(ClientReply::text);
             let text = text.as_ref().map(AsRef::as_ref).map_err(|error| (*error).clone());
@@ -215,7 +214,8 @@ impl PipeConnection {
         }
     }
 
-    /// Whoever says which revision it speaks with every request is of the modern era.
+    /// Returns the client of a request: described by the request itself in the modern era, known
+    /// from the handshake in the legacy era.
     fn resolve_client(
         &self,
         read: &Result<ClientRequestParams, RpcError>,
@@ -230,7 +230,7 @@ impl PipeConnection {
     }
 }
 
-/// The id that a cancellation names, as its text.
+/// Returns the `requestId` of a cancellation, as JSON text.
 pub(crate) fn cancelled_id(params: Option<&Json>) -> Option<String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]

@@ -1,19 +1,19 @@
-//! Which tools each caller calls most.
+//! Counts tool calls per caller, to find the most used tools.
 
 use std::sync::Arc;
 
 use foldhash::HashMap;
 use parking_lot::Mutex;
 
-/// As many callers are remembered; whoever was not there for longest is forgotten first.
+/// Maximum number of callers; the least recently active one is evicted first.
 const MAX_CALLERS: usize = 1_000;
-/// As many names of one caller are counted; beyond, what was called seldom is forgotten.
+/// Maximum number of tool names per caller; rarely used ones are evicted first.
 const MAX_NAMES: usize = 256;
-/// A tool takes another one's place when it was called so many times as often: a list that changes
-/// with every call is of no use.
+/// How many times as often a tool must be called to replace another in the short list. The factor
+/// keeps the list from changing with every call.
 const PROMOTION_FACTOR: u64 = 2;
 
-/// Calls of tools, counted by caller and by the names that we give out.
+/// Call counts by caller and public tool name.
 #[derive(Default)]
 pub(crate) struct ToolUsage {
     state: Mutex<UsageState>,
@@ -22,23 +22,23 @@ pub(crate) struct ToolUsage {
 #[derive(Default)]
 struct UsageState {
     callers: HashMap<Arc<str>, CallerToolCalls>,
-    /// How many calls there were.
+    /// Number of calls of all callers.
     clock: u64,
 }
 
-/// The calls of one caller.
+/// Call counts of one caller.
 #[derive(Default)]
 struct CallerToolCalls {
     counts: HashMap<String, u64>,
-    /// Those that were called most, by name.
+    /// The most used tools, sorted by name.
     hot: Vec<String>,
-    /// How many calls of all callers there were before its last one.
+    /// The value of `clock` at the last call.
     last: u64,
 }
 
 impl ToolUsage {
-    /// Counts a call; says whether the `most` tools that the caller calls most are others than
-    /// before. Those that are not there any more make room.
+    /// Counts a call. Returns whether the caller's `most` most used tools changed. Tools that no
+    /// longer exist are replaced first.
     pub(crate) fn count(
         &self,
         caller: &Arc<str>,
@@ -60,7 +60,7 @@ impl ToolUsage {
         calls.count(name, most, is_there)
     }
 
-    /// The names that a caller called most, by name: an order that does not change with every call.
+    /// Returns the caller's most used tools, sorted by name so that the order is stable.
     pub(crate) fn hot_tools(&self, caller: &str) -> Vec<String> {
         self.state.lock().callers.get(caller).map(|calls| calls.hot.clone()).unwrap_or_default()
     }
@@ -100,7 +100,7 @@ impl CallerToolCalls {
         true
     }
 
-    /// Halves all counts when there are too many, so that what is called lately counts more.
+    /// Halves all counts when there are too many names, so that recent calls weigh more.
     fn make_room(&mut self) {
         if self.counts.len() < MAX_NAMES {
             return;

@@ -1,30 +1,30 @@
-//! Addresses of resources where two servers have the same one: ours say whose it is.
+//! Prefixed URIs for resources whose URI several servers use.
 
 use serde_json::value::RawValue;
 use switchboard_json::{Members, RawMembers, to_json_string};
 
 use crate::members::push_member;
 
-/// What all addresses of ours begin with.
+/// The scheme of all prefixed URIs.
 pub(crate) const URI_SCHEME: &str = "switchboard:";
 
-/// What an address of ours begins with.
+/// Returns the prefix of a server's URIs.
 pub(crate) fn uri_prefix(server: &str) -> String {
     format!("{URI_SCHEME}{server}:")
 }
 
-/// The member that names a tool's page, and the same as it was written at first.
+/// The member with the URI of a tool's UI resource, in its current and its first form.
 const UI_RESOURCE_KEY: &str = "resourceUri";
 const LEGACY_UI_RESOURCE_KEY: &str = "ui/resourceUri";
 
-/// Where addresses stand in a definition of a tool.
+/// The fields of a tool definition that contain URIs.
 const DEFINITION_URIS: UriFields =
     UriFields { keys: &[UI_RESOURCE_KEY, LEGACY_UI_RESOURCE_KEY], containers: &["_meta", "ui"] };
-/// Where they stand in a result: of a tool, a resource or a prompt.
+/// The fields of a result of a tool, resource or prompt that contain URIs.
 const RESULT_URIS: UriFields =
     UriFields { keys: &["uri"], containers: &["content", "contents", "messages", "resource"] };
 
-/// The definition of a tool with the addresses that clients know; nothing if they are its own.
+/// Replaces the URIs in a tool definition by public ones. `None` if nothing changes.
 pub(crate) fn rewrite_definition(
     text: &str,
     shown: &dyn Fn(&str) -> Option<String>,
@@ -35,21 +35,21 @@ pub(crate) fn rewrite_definition(
     DEFINITION_URIS.rewrite(text, shown)
 }
 
-/// The same for a result.
+/// Replaces the URIs in a result by public ones. `None` if nothing changes.
 pub(crate) fn rewrite_result(text: &str, shown: &dyn Fn(&str) -> Option<String>) -> Option<String> {
     RESULT_URIS.rewrite(text, shown)
 }
 
-/// Where addresses stand; everything else is left alone.
+/// The fields that contain URIs; all others are left unchanged.
 struct UriFields {
-    /// The members that are addresses.
+    /// Members that are URIs.
     keys: &'static [&'static str],
-    /// The members in which more of them may be.
+    /// Members that may contain such members.
     containers: &'static [&'static str],
 }
 
 impl UriFields {
-    /// The text with other addresses; nothing if none is another.
+    /// Replaces the URIs in a JSON text. `None` if nothing changes.
     fn rewrite(&self, text: &str, shown: &dyn Fn(&str) -> Option<String>) -> Option<String> {
         if let Some(members) = RawMembers::parse(text) {
             return self.rewrite_members(&members, shown);

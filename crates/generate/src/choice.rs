@@ -1,4 +1,4 @@
-//! `enum` and `const`: a fixed set of texts becomes an enum.
+//! Lowers `enum` and `const`: a fixed set of strings becomes an enum.
 
 use serde_json::{Map, Value};
 
@@ -6,7 +6,7 @@ use crate::lower::{SchemaLowering, TypePosition, doc_members, doc_text};
 use crate::model::{EnumValue, ItemBody, Ty};
 use crate::names::NameScope;
 
-/// So many texts an enum may have; more are a text.
+/// Maximum number of enum values; a larger set becomes a string.
 const MAX_ENUM_VALUES: usize = 256;
 
 impl SchemaLowering<'_> {
@@ -33,7 +33,7 @@ impl SchemaLowering<'_> {
         if nullable { ty.optional() } else { ty }
     }
 
-    /// An enum of these texts.
+    /// Defines an enum of these strings.
     pub(crate) fn enum_type(
         &mut self,
         texts: Vec<(String, Option<String>)>,

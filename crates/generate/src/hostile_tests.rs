@@ -1,4 +1,4 @@
-//! Whatever a server writes, the module holds functions and types and nothing else.
+//! Hostile names and texts: the module contains only functions and types, whatever a server sends.
 
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
@@ -6,7 +6,7 @@ use syn::{Attribute, Expr, Item, Meta, Stmt};
 
 use crate::{ToolSpec, rust};
 
-/// Texts that mean something to a compiler, a page or a reader.
+/// Texts with a meaning to a compiler, a documentation page or a reader.
 const NASTY: [&str; 26] = [
     "\"); std::process::exit(1); (\"",
     "*/ fn evil() {} /*",
@@ -49,7 +49,7 @@ fn reference() -> impl Strategy<Value = Value> {
     prop_oneof![known.prop_map(str::to_owned), text()].prop_map(Value::String)
 }
 
-/// Schemas of all forms, with nasty texts in every place.
+/// Generates schemas of all forms, with hostile texts in every position.
 fn schema() -> impl Strategy<Value = Value> {
     let types = prop::sample::select(vec![
         "string", "integer", "number", "boolean", "array", "object", "null", "odd",
@@ -161,7 +161,7 @@ proptest! {
     }
 }
 
-/// The tool that a function calls, if that is all it does.
+/// Returns the tool that a function calls, if the function does nothing else.
 fn called_tool(function: &syn::ItemFn) -> Option<String> {
     let [Stmt::Expr(Expr::Await(awaited), None)] = function.block.stmts.as_slice() else {
         return None;
@@ -208,7 +208,7 @@ fn a_server_whose_name_is_made_of_marks_begins_no_example() {
     }
 }
 
-/// Comments hold no example that would be run, no markup and nothing that cannot be seen.
+/// Checks that comments contain no runnable example, no markup and no invisible characters.
 fn check_comments(module: &str) {
     for line in module.split('\n') {
         let Some(comment) = line.trim_start().strip_prefix("//") else { continue };

@@ -1,9 +1,9 @@
-//! Typed Rust functions from the schemas of tools: pure text to text, nothing is run.
+//! Typed Rust functions from the schemas of tools: converts text to text, and runs nothing.
 //!
-//! [`rust`] takes what a server says of its tools and gives the text of a module: a function for
-//! each tool, with structs and enums for its arguments and its structured result. All names and
-//! texts are the server's own, so nothing of them is ever more than an identifier in ASCII, an
-//! escaped string or a comment that cannot break out, hide anything or be run as an example.
+//! [`rust`] takes the tool definitions of a server and returns the source of a module: a function
+//! for each tool, with structs and enums for its arguments and its structured result. All names and
+//! texts come from the server, so they appear only as ASCII identifiers, as escaped strings or as
+//! comments that cannot end early, hide text or run as a doc test.
 //!
 //! ```
 //! use serde_json::json;
@@ -16,8 +16,8 @@
 //! assert!(module.contains("pub async fn echo("));
 //! ```
 //!
-//! Reading order: `lower` turns schemas into the types of `model`, `write` turns those into text;
-//! `names` and `text` make what others wrote safe.
+//! Reading order: `lower` converts schemas to the types of `model`, `write` converts those to text;
+//! `names` and `text` make the server's names and texts safe.
 
 mod choice;
 mod lower;

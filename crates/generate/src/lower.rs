@@ -1,4 +1,4 @@
-//! From a schema to types: objects become structs, what is not clear stays a JSON value.
+//! Lowers schemas to types: objects become structs, ambiguous schemas become JSON values.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,48 +7,47 @@ use serde_json::{Map, Value};
 use crate::model::{FieldPresence, GeneratedItem, ItemBody, StructField, Ty};
 use crate::names::{NameScope, camel};
 
-/// So many places of a schema are looked at; a schema that goes on is any value from there.
+/// Maximum number of subschemas visited; the rest of a schema becomes any value.
 const MAX_VISITED_SCHEMAS: usize = 20_000;
-/// So deep one type may lie in another.
+/// Maximum nesting depth of types.
 const MAX_DEPTH: usize = 48;
-/// So many fields a struct may have.
+/// Maximum number of fields of a struct.
 const MAX_FIELDS: usize = 500;
 
-/// One schema on its way into types.
+/// The lowering of one schema to types.
 pub(crate) struct SchemaLowering<'a> {
     /// The whole schema, which references point into.
     pub(crate) root: &'a Value,
-    /// What the names of its types begin with.
+    /// The prefix of the names of its types.
     prefix: String,
     names: &'a mut NameScope,
     pub(crate) items: Vec<GeneratedItem>,
     references: BTreeMap<String, ReferenceState>,
-    /// How much of the schema may still be looked at.
+    /// Number of subschemas that may still be visited.
     left: usize,
 }
 
-/// What is known of the target of a reference.
+/// The state of a reference's target.
 #[derive(Clone)]
 enum ReferenceState {
-    /// It is being looked at; with its name, once it has one.
+    /// Being lowered; with its name, if it has one already.
     Open(Option<String>),
-    /// This is its type.
     Done(Ty),
 }
 
-/// Where a type is needed.
+/// The position in which a type is needed.
 #[derive(Clone)]
 pub(crate) struct TypePosition {
-    /// The name that a type of its own would have.
+    /// The name for a type defined at this position.
     pub(crate) name: String,
-    /// The reference that led here, if one did.
+    /// The reference that led to this position, if any.
     reference: Option<String>,
     depth: usize,
-    /// Whether something between here and the type around it has a size of its own.
+    /// Whether a list lies between this position and the enclosing type.
     behind: Indirection,
 }
 
-/// Whether a type that holds itself may stand here as it is.
+/// Whether a recursive type needs a box at this position.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Indirection {
     Nothing,
@@ -56,7 +55,7 @@ enum Indirection {
 }
 
 impl TypePosition {
-    /// A place inside this one.
+    /// Returns a position inside this one.
     pub(crate) fn inner(&self, name: &str) -> Self {
         let name = format!("{}{}", self.name, camel(name));
         Self { name, reference: None, depth: self.depth + 1, behind: Indirection::Nothing }
@@ -66,7 +65,7 @@ impl TypePosition {
         Self { behind: Indirection::List, ..self.inner("item") }
     }
 
-    /// The same place one step on, for what stands for it.
+    /// Returns the same position one level deeper, for a schema that replaces this one.
     pub(crate) fn deeper(&self) -> Self {
         Self { depth: self.depth + 1, ..self.clone() }
     }
@@ -79,7 +78,7 @@ impl<'a> SchemaLowering<'a> {
         Self { root, prefix, names, items: Vec::new(), references, left: MAX_VISITED_SCHEMAS }
     }
 
-    /// The type of the whole schema.
+    /// Returns the type of the whole schema.
     pub(crate) fn root_type(&mut self, name: &str) -> Ty {
         let reference = Some("#".to_owned());
         let name = name.to_owned();
@@ -88,7 +87,7 @@ impl<'a> SchemaLowering<'a> {
         self.ty(self.root, &place)
     }
 
-    /// The type that a schema describes.
+    /// Returns the type that a schema describes.
     pub(crate) fn ty(&mut self, schema: &Value, place: &TypePosition) -> Ty {
         let Some(schema) = schema.as_object().filter(|_| self.may_visit(place)) else {
             return Ty::Any;
@@ -102,7 +101,8 @@ impl<'a> SchemaLowering<'a> {
         if schema.contains_key("enum") || schema.contains_key("const") {
             return self.literal_type(schema, place);
         }
-        // Beside properties these say which of them go together, which no type can.
+        // Next to properties, alternatives only constrain combinations, which a type cannot
+        // express.
         if !schema.contains_key("properties")
             && let Some(variants) = variants(schema)
         {
@@ -123,7 +123,7 @@ impl<'a> SchemaLowering<'a> {
         may
     }
 
-    /// Gives a new type a name, keeps it, and says how to use it.
+    /// Defines a new type and returns a reference to it.
     pub(crate) fn define(
         &mut self,
         place: &TypePosition,
@@ -135,7 +135,7 @@ impl<'a> SchemaLowering<'a> {
         Ty::Named(name)
     }
 
-    /// Gives a type its name before it is whole, for whatever refers to it meanwhile.
+    /// Names a type before it is complete, so that recursive references can use the name.
     fn reserve_name(&mut self, place: &TypePosition) -> String {
         let name = self.names.camel(&place.name, "Type");
         if let Some(reference) = &place.reference {
@@ -228,7 +228,8 @@ impl<'a> SchemaLowering<'a> {
         Ty::Named(name)
     }
 
-    /// The type that a reference leads to; one that leads back to where it stands is boxed.
+    /// Returns the type of a reference's target; a recursive reference is boxed unless it is in a
+    /// list.
     fn reference_type(&mut self, target: &str, place: &TypePosition) -> Ty {
         match self.references.get(target).cloned() {
             Some(ReferenceState::Done(ty)) => ty,
@@ -257,7 +258,7 @@ impl<'a> SchemaLowering<'a> {
     }
 }
 
-/// What a schema says about itself, for a comment.
+/// Returns the description of a schema, for a comment.
 pub(crate) fn doc_text(schema: &Value) -> Option<String> {
     let text = |key| schema.get(key).and_then(Value::as_str).filter(|text| !text.trim().is_empty());
     let said = text("description").or_else(|| text("title")).map(str::to_owned);
@@ -270,24 +271,24 @@ pub(crate) fn doc_text(schema: &Value) -> Option<String> {
     }
 }
 
-/// The members of a schema that tell what a type is about.
+/// Returns the members of a schema that describe it.
 pub(crate) fn doc_members(schema: &Map<String, Value>) -> Value {
     let told = schema.iter().filter(|(key, _)| ["description", "title"].contains(&key.as_str()));
     told.map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-/// The alternatives of a schema, if it has any.
+/// Returns the alternatives of a schema, if it has any.
 fn variants(schema: &Map<String, Value>) -> Option<Vec<Value>> {
     let of = |key| schema.get(key).and_then(Value::as_array).cloned();
     match (of("oneOf"), of("anyOf")) {
         (Some(variants), None) | (None, Some(variants)) => Some(variants),
-        // Both at once is more than a type can say; no alternative at all fits nothing.
+        // A type cannot express both, so no alternatives are returned, which become any value.
         (Some(_), Some(_)) => Some(Vec::new()),
         (None, None) => None,
     }
 }
 
-/// The type inside an `Option`: a member that may be left out needs only one.
+/// Removes an `Option`, because an optional member needs only one.
 fn unwrap_option(ty: Ty) -> Ty {
     match ty {
         Ty::Maybe(of) => *of,

@@ -1,11 +1,11 @@
-//! `allOf`: several schemas that hold at once, laid together where they are objects.
+//! Lowers `allOf` by merging its schemas into one object.
 
 use serde_json::{Map, Value};
 
 use crate::lower::{SchemaLowering, TypePosition};
 use crate::model::Ty;
 
-/// So many parts are laid together, counted with the parts of parts.
+/// Maximum number of merged parts, including nested ones.
 const MAX_PARTS: usize = 64;
 
 impl SchemaLowering<'_> {
@@ -15,7 +15,7 @@ impl SchemaLowering<'_> {
         parts: &[Value],
         place: &TypePosition,
     ) -> Ty {
-        // A reference in brackets is how some write a description beside it.
+        // A single reference inside `allOf` is a common way to add a description to it.
         if let [part] = parts
             && ["properties", "oneOf", "anyOf", "enum"].iter().all(|key| !schema.contains_key(*key))
         {
@@ -32,7 +32,7 @@ impl SchemaLowering<'_> {
         self.ty(&Value::Object(whole), &place.deeper())
     }
 
-    /// Lays one part into the whole; gives whether that was possible.
+    /// Merges one part into the whole, and returns whether that was possible.
     fn merge_part(&self, whole: &mut Map<String, Value>, part: &Value, left: &mut usize) -> bool {
         let Some(rest) = left.checked_sub(1) else { return false };
         *left = rest;

@@ -1,27 +1,26 @@
-//! The types of a module, before they are text.
+//! The types of a module before they are written as text.
 
 use std::collections::BTreeSet;
 
-/// A type that is written out under its own name.
+/// A type with its own definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GeneratedItem {
     pub(crate) name: String,
-    /// What the schema says about it.
+    /// The description in the schema.
     pub(crate) docs: Option<String>,
     pub(crate) body: ItemBody,
 }
 
-/// What is in a type.
+/// The definition of a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ItemBody {
     Fields(Vec<StructField>),
-    /// One of several texts.
+    /// An enum of strings.
     Words(Vec<EnumValue>),
-    /// One of several types.
+    /// An untagged enum of types.
     Either(Vec<(String, Ty)>),
 }
 
-/// A member of an object.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StructField {
     pub(crate) identifier: String,
@@ -32,16 +31,16 @@ pub(crate) struct StructField {
     pub(crate) presence: FieldPresence,
 }
 
-/// Whether a member has to be there.
+/// Whether a member must be present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FieldPresence {
     Required,
     Optional,
-    /// Holds all members that have no field of their own.
+    /// Collects all members without a field.
     Rest,
 }
 
-/// One of the texts of an enum.
+/// One string of an enum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EnumValue {
     pub(crate) identifier: String,
@@ -49,10 +48,10 @@ pub(crate) struct EnumValue {
     pub(crate) docs: Option<String>,
 }
 
-/// A type where it is used.
+/// A type as used in a field or signature.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Ty {
-    /// Any JSON value, where the schema says no more or nothing clear.
+    /// Any JSON value, for absent or ambiguous schemas.
     Any,
     Text,
     Flag,
@@ -67,16 +66,16 @@ pub(crate) enum Ty {
 }
 
 impl Ty {
-    /// The same, or nothing.
+    /// Returns the type as optional.
     pub(crate) fn optional(self) -> Self {
         match self {
-            // Any value may be null already.
+            // Any JSON value already includes null.
             Self::Maybe(_) | Self::Any => self,
             other => Self::Maybe(Box::new(other)),
         }
     }
 
-    /// How it is written.
+    /// Returns the type as Rust source.
     pub(crate) fn to_text(&self) -> String {
         match self {
             Self::Any => "Value".to_owned(),
@@ -93,7 +92,7 @@ impl Ty {
         }
     }
 
-    /// Whether it has an empty value of its own, where these types have one.
+    /// Returns whether the type implements `Default`, given the named types that do.
     pub(crate) fn has_default(&self, with: &BTreeSet<&str>) -> bool {
         match self {
             Self::Named(name) => with.contains(name.as_str()),

@@ -1,4 +1,4 @@
-//! The whole module of a server: a function for each tool, and the types they need.
+//! The module of a server: a function for each tool, and the types they need.
 
 use serde_json::{Map, Value};
 
@@ -7,12 +7,11 @@ use crate::model::{GeneratedItem, Ty};
 use crate::names::{NameScope, camel};
 use crate::write;
 
-/// What a server says of a tool.
+/// The definition of a tool.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSpec {
-    /// Its name on the server.
+    /// The tool's name on the server.
     pub name: String,
-    /// What it is for.
     pub description: Option<String>,
     /// The schema of its arguments.
     pub input: Value,
@@ -20,7 +19,7 @@ pub struct ToolSpec {
     pub output: Option<Value>,
 }
 
-/// A function as it will be written.
+/// A function to be written.
 pub(crate) struct ToolFunction<'a> {
     pub(crate) identifier: String,
     pub(crate) tool: &'a ToolSpec,
@@ -30,10 +29,10 @@ pub(crate) struct ToolFunction<'a> {
     pub(crate) output: Option<Ty>,
 }
 
-/// The text of a module with a typed function for each tool of a server.
+/// Returns the source of a module with a typed function for each tool of a server.
 ///
-/// The functions call through `switchboard_host`, and the types need `serde` with its derives; where
-/// a schema is not clear, `serde_json::Value` stands for it. The same tools give the same text.
+/// The functions call through `switchboard_host`, and the types need `serde` with its derives.
+/// Ambiguous schemas become `serde_json::Value`. The output is deterministic.
 #[must_use]
 pub fn rust(server: &str, tools: &[ToolSpec]) -> String {
     let mut types = NameScope::for_types();
@@ -59,7 +58,7 @@ pub fn rust(server: &str, tools: &[ToolSpec]) -> String {
     write::module(server, &functions, &items)
 }
 
-/// Whether there is anything that arguments could be.
+/// Returns whether the schema permits any arguments.
 fn takes_arguments(schema: &Value) -> bool {
     const MORE: [&str; 7] =
         ["$ref", "allOf", "anyOf", "oneOf", "patternProperties", "enum", "const"];
@@ -72,7 +71,7 @@ fn takes_arguments(schema: &Value) -> bool {
     named || open || MORE.iter().any(|key| schema.contains_key(*key))
 }
 
-/// Whether a schema says anything: an empty one is how some write that nothing is expected.
+/// Returns whether a schema permits anything; some servers write an empty one for no arguments.
 fn has_content(schema: &Map<String, Value>) -> bool {
     !schema.is_empty() && !schema.contains_key("not")
 }

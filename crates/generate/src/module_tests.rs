@@ -1,10 +1,10 @@
-//! Schemas as servers write them, and the types that come of them.
+//! Realistic schemas, and the types generated from them.
 
 use serde_json::{Value, json};
 
 use crate::{ToolSpec, rust};
 
-/// The types of a tool `make` that takes `input`, without comments and imports.
+/// Returns the types of a tool `make` that takes `input`, without comments and imports.
 fn types(input: Value) -> String {
     let tool = ToolSpec { name: "make".to_owned(), description: None, input, output: None };
     let text = rust("server", &[tool]);
@@ -15,7 +15,7 @@ fn types(input: Value) -> String {
     code.map(str::trim).collect::<Vec<_>>().join("\n")
 }
 
-/// The type of a required member with this schema, and the types that it brings.
+/// Checks the type of a required member with this schema, and the types that it defines.
 fn check(schema: Value, expected: &str) {
     let shown = schema.to_string();
     let whole = json!({"type": "object", "properties": {"x": schema}, "required": ["x"]});
@@ -304,7 +304,7 @@ fn a_module_has_a_function_for_each_tool() {
 
 #[test]
 fn a_schema_without_an_end_gives_a_module_all_the_same() {
-    // Each definition holds the next one twice, and the last one the first.
+    // Each definition contains the next one twice, and the last one the first.
     let defs: serde_json::Map<String, Value> = (0..60)
         .map(|number| {
             let next = json!({"$ref": format!("#/$defs/d{}", (number + 1) % 60)});

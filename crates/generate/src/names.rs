@@ -1,11 +1,11 @@
-//! Identifiers out of names that others chose: ASCII, no keywords, each once.
+//! Converts arbitrary names to unique ASCII identifiers that are not keywords.
 
 use std::collections::BTreeSet;
 
-/// The longest part of a foreign name that an identifier shows, in characters.
+/// Maximum number of characters of a name that are used in an identifier.
 const MAX_NAME_CHARS: usize = 60;
 
-/// Words that are identifiers only with `r#` in front.
+/// Keywords that are valid as raw identifiers (`r#`).
 const KEYWORDS: [&str; 48] = [
     "abstract", "as", "async", "await", "become", "box", "break", "const", "continue", "do", "dyn",
     "else", "enum", "extern", "false", "final", "fn", "for", "gen", "if", "impl", "in", "let",
@@ -14,29 +14,29 @@ const KEYWORDS: [&str; 48] = [
     "virtual", "where", "while", "yield",
 ];
 
-/// Words that are never identifiers, not even with `r#`.
+/// Keywords that are not valid as raw identifiers.
 const NEVER_IDENTIFIERS: [&str; 4] = ["self", "super", "crate", "Self"];
 
-/// What a module uses by these names, so that no type of its own may have them.
+/// Names that a module imports, which its own types must not use.
 const IMPORTED_NAMES: [&str; 20] = [
     "BTreeMap", "Box", "Call", "CallError", "Caller", "Default", "Deserialize", "Err", "Host",
     "None", "Ok", "Option", "Reply", "Result", "Self", "Serialize", "Some", "String", "Value",
     "Vec",
 ];
 
-/// The names of one scope.
+/// The names used in one scope.
 #[derive(Debug, Default)]
 pub(crate) struct NameScope {
     taken: BTreeSet<String>,
 }
 
 impl NameScope {
-    /// The scope of a module's types.
+    /// Creates the scope of a module's types.
     pub(crate) fn for_types() -> Self {
         Self { taken: IMPORTED_NAMES.iter().map(|&name| name.to_owned()).collect() }
     }
 
-    /// A field or function: `snake_case`.
+    /// Returns an identifier for a field or function, in `snake_case`.
     pub(crate) fn snake(&mut self, name: &str, otherwise: &str) -> String {
         let wanted = match words(name).join("_") {
             empty if empty.is_empty() => otherwise.to_owned(),
@@ -51,7 +51,7 @@ impl NameScope {
         self.unique(wanted, "_")
     }
 
-    /// A type or variant: `CamelCase`.
+    /// Returns an identifier for a type or variant, in `CamelCase`.
     pub(crate) fn camel(&mut self, name: &str, otherwise: &str) -> String {
         let wanted = match camel(name) {
             empty if empty.is_empty() => otherwise.to_owned(),
@@ -81,7 +81,7 @@ impl NameScope {
     }
 }
 
-/// A name in `CamelCase`; empty if nothing of it can be kept.
+/// Converts a name to `CamelCase`; empty if it contains no ASCII letters or digits.
 pub(crate) fn camel(name: &str) -> String {
     let capital = |word: String| {
         let mut letters = word.chars();
@@ -92,7 +92,7 @@ pub(crate) fn camel(name: &str) -> String {
     if joined.starts_with(|c: char| c.is_ascii_digit()) { format!("N{joined}") } else { joined }
 }
 
-/// The words of a name, in small ASCII letters and digits.
+/// Splits a name into words of lowercase ASCII letters and digits.
 fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut word = String::new();

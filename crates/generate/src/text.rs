@@ -1,21 +1,20 @@
-//! Texts of others as comments and strings of Rust that hold nothing but text.
+//! Converts untrusted texts to Rust comments and string literals.
 
-/// The most lines of a description that are kept.
+/// Maximum number of lines of a description.
 const MAX_LINES: usize = 40;
-/// The longest line of a comment, in characters.
+/// Maximum length of a comment line, in characters.
 const MAX_LINE_CHARS: usize = 400;
 
-/// Lines of a doc comment, each with its line end.
+/// Returns the lines of a doc comment, each with its line ending.
 ///
-/// What is written there can be no code: a comment ends with its line, lines hold no invisible
-/// characters, and no example stands in it that `cargo test` would run. Markup of pages and links
-/// is taken as text.
+/// The comment cannot become code: it is split into line comments without invisible characters, and
+/// contains no example that `cargo test` would run. HTML and links are escaped.
 pub(crate) fn comment(text: &str, indent: &str) -> String {
     let lines = lines(text);
     lines.iter().map(|line| format!("{indent}/// {line}").trim_end().to_owned() + "\n").collect()
 }
 
-/// The text as one line of plain words.
+/// Returns the text on one line.
 pub(crate) fn line(text: &str) -> String {
     lines(text).into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
@@ -24,7 +23,7 @@ fn lines(text: &str) -> Vec<String> {
     let broken = text.replace("\r\n", "\n").replace(['\r', '\u{85}', '\u{2028}', '\u{2029}'], "\n");
     let mut lines: Vec<String> = Vec::new();
     for line in broken.lines().map(plain) {
-        // One empty line parts paragraphs; more say nothing.
+        // Keep a single blank line between paragraphs.
         if !line.is_empty() || lines.last().is_some_and(|before| !before.is_empty()) {
             lines.push(line);
         }
@@ -39,17 +38,17 @@ fn lines(text: &str) -> Vec<String> {
     lines
 }
 
-/// One line without anything that could mean more than its words.
+/// Returns one line with everything escaped that is not plain text.
 fn plain(line: &str) -> String {
     let seen: String = line.chars().map(|c| if is_shown(c) { c } else { ' ' }).collect();
-    // Single spaces only: four of them begin an example, also behind the mark of a list.
+    // Collapse spaces, because an indentation of four begins a code block, also in a list item.
     let words: Vec<&str> = seen.split_whitespace().collect();
     let mut text = words.join(" ");
     if text.chars().count() > MAX_LINE_CHARS {
         text = text.chars().take(MAX_LINE_CHARS).collect();
         text.push('…');
     }
-    // Three of these in a row begin an example as well.
+    // Three of these in a row begin a code block as well.
     while text.contains("```") {
         text = text.replace("```", "''");
     }
@@ -81,7 +80,7 @@ pub(crate) fn literal(text: &str) -> String {
     literal
 }
 
-/// Whether a character can be seen and does nothing to others.
+/// Returns whether a character is visible and does not affect others.
 fn is_shown(c: char) -> bool {
     !c.is_control()
         && !matches!(

@@ -1,4 +1,5 @@
-//! `oneOf`, `anyOf` and lists of types: an enum where a value tells its type, else any value.
+//! Lowers `oneOf`, `anyOf` and lists of types: an enum if values are distinguishable, else any
+//! value.
 
 use std::collections::BTreeSet;
 
@@ -8,12 +9,12 @@ use crate::lower::{SchemaLowering, TypePosition, doc_members, doc_text};
 use crate::model::{ItemBody, Ty};
 use crate::names::NameScope;
 
-/// So many alternatives a type may have.
+/// Maximum number of alternatives of a type.
 const MAX_VARIANTS: usize = 32;
-/// So many references are followed to see what an alternative is.
+/// Maximum number of references followed to resolve an alternative.
 const MAX_REFERENCES: usize = 16;
 
-/// What a value of a schema is in JSON.
+/// The JSON type of a schema's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum JsonKind {
     Null,
@@ -58,7 +59,7 @@ impl SchemaLowering<'_> {
             one.insert("type".to_owned(), word.clone());
             Value::Object(one)
         };
-        // Each word is written at most once by anybody who means it.
+        // There are only seven types, so further words are duplicates or invalid.
         let variants: Vec<Value> = words.iter().take(8).map(with).collect();
         self.variant_type(schema, &variants, place)
     }
@@ -87,15 +88,15 @@ impl SchemaLowering<'_> {
             let ty = self.ty(one, &place.inner(&name));
             written.push((name, ty));
         }
-        // Two that became the same type, such as any value, are not told apart after all.
+        // An alternative that became any value cannot be distinguished from the others.
         if written.iter().any(|(_, ty)| *ty == Ty::Any) {
             return Ty::Any;
         }
         self.define(place, docs, ItemBody::Either(written))
     }
 
-    /// Whether a value alone tells which alternative it is of: by its kind, or by a member that has
-    /// another text in each.
+    /// Returns whether a value identifies its alternative: by its JSON type, or by a member with a
+    /// different constant string in each alternative.
     fn are_distinguishable(&self, variants: &[(&Value, Option<JsonKind>)]) -> bool {
         let mut kinds = BTreeSet::new();
         let known = variants.iter().all(|(_, kind)| kind.is_some());
@@ -117,7 +118,7 @@ impl SchemaLowering<'_> {
         })
     }
 
-    /// What a schema leads to by references alone.
+    /// Resolves a schema that is only a reference.
     fn follow_references<'b>(&'b self, schema: &'b Value) -> &'b Value {
         let mut end = schema;
         for _ in 0..MAX_REFERENCES {
@@ -130,7 +131,7 @@ impl SchemaLowering<'_> {
     }
 }
 
-/// The only text that a required member of an object may have.
+/// Returns the constant string of a required member.
 fn tag<'a>(schema: &'a Value, key: &str) -> Option<&'a str> {
     let required = schema.get("required").and_then(Value::as_array)?;
     if !required.iter().any(|name| name == key) {
@@ -180,7 +181,7 @@ fn kind(schema: &Value) -> Option<JsonKind> {
     }
 }
 
-/// What an alternative is called: by its reference or title, or else by what it is.
+/// Returns the name of an alternative: its reference or title, otherwise its JSON type.
 fn variant_name(schema: &Value, kind: Option<JsonKind>) -> String {
     let text = |key| schema.get(key).and_then(Value::as_str);
     let target = text("$ref").and_then(|target| target.rsplit('/').next());

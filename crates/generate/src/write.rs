@@ -1,4 +1,4 @@
-//! Types and functions as text.
+//! Writes types and functions as Rust source.
 
 use std::collections::BTreeSet;
 
@@ -6,10 +6,10 @@ use crate::model::{EnumValue, FieldPresence, GeneratedItem, ItemBody, StructFiel
 use crate::module::ToolFunction;
 use crate::text::{comment, line, literal};
 
-/// So many parameters a constructor may have.
+/// Maximum number of parameters of a constructor.
 const MAX_PARAMETERS: usize = 7;
 
-/// The text of a module.
+/// Returns the source of a module.
 pub(crate) fn module(
     server: &str,
     functions: &[ToolFunction<'_>],
@@ -26,7 +26,7 @@ pub(crate) fn module(
         body.push_str(&item_text(item, &defaults));
     }
     let mut text = String::new();
-    // Our own marks stand around it: together they could begin an example.
+    // The name is put in backticks, which together with its own could begin a code block.
     let named = line(server).replace('`', "'");
     text.push_str(&format!("//! Typed calls of the tools of server `{named}`.\n\
          //!\n\
@@ -40,8 +40,8 @@ pub(crate) fn module(
     text
 }
 
-/// Only what is used is imported. Words of others stand in comments and strings, where they may
-/// name a type: that imports one too many at worst, so code alone is looked at.
+/// Returns the imports that the module uses. Comments, attributes and strings are ignored, because
+/// their text may contain type names.
 fn imports(body: &str) -> String {
     let code: Vec<&str> = body
         .lines()
@@ -147,7 +147,8 @@ fn word_text(word: &EnumValue) -> String {
     format!("{about}    #[serde(rename = {value})]\n    {},\n", word.identifier)
 }
 
-/// The types that have an empty value. What a type holds comes before it, unless it is boxed.
+/// Returns the types that implement `Default`. Items come after the types they contain, unless
+/// these are boxed.
 fn types_with_default(items: &[GeneratedItem]) -> BTreeSet<&str> {
     let mut found = BTreeSet::new();
     for item in items {
@@ -160,8 +161,8 @@ fn types_with_default(items: &[GeneratedItem]) -> BTreeSet<&str> {
     found
 }
 
-/// A function that takes what is required, for a type without an empty value: nobody wants to write
-/// down everything that may be left out.
+/// Returns a constructor with the required fields, for a type without `Default` that also has
+/// optional ones.
 fn constructor(name: &str, fields: &[StructField]) -> String {
     let (required, others): (Vec<&StructField>, Vec<&StructField>) =
         fields.iter().partition(|field| field.presence == FieldPresence::Required);
@@ -210,7 +211,7 @@ fn field_text(field: &StructField) -> String {
     format!("{about}{attribute}    pub {identifier}: {ty},\n")
 }
 
-/// What is said of a type whose schema says nothing.
+/// Returns the comment of a type whose schema has no description.
 fn usual(item: &GeneratedItem) -> &'static str {
     match (&item.body, item.name.ends_with("Arguments"), item.name.ends_with("Output")) {
         (ItemBody::Fields(_), true, _) => "The arguments of a tool.",

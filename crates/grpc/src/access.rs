@@ -1,4 +1,4 @@
-//! Admission of callers, and what they see.
+//! Authentication of callers, and their views.
 
 use std::sync::Arc;
 
@@ -9,18 +9,18 @@ use switchboard_net::{bearer, single_header};
 use tonic::Status;
 use tonic::metadata::MetadataMap;
 
-/// The name of the caller on the Unix socket. No token can have it: names of tokens hold no space.
+/// The name of the caller on the Unix socket. No token can have it: token names contain no spaces.
 const OWNER_NAME: &str = "unix socket";
 
-/// How callers prove who they are.
+/// How callers authenticate.
 #[derive(Clone)]
 pub enum GrpcAccess {
-    /// By a socket that only its owner can open, which is proof enough for everything.
+    /// By connecting to a socket that only its owner can open; the owner has full access.
     Owner,
     Tokens(Arc<dyn Authenticator>),
 }
 
-/// A caller that was admitted.
+/// An authenticated caller.
 #[derive(Clone, Debug)]
 pub(crate) struct AuthorizedCaller {
     pub(crate) identity: Arc<str>,
@@ -32,12 +32,12 @@ pub(crate) struct AuthorizedCaller {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CallerRole {
     Owner,
-    /// May call, and nothing else.
+    /// May make calls, but not administer the host.
     Guest,
 }
 
 impl GrpcAccess {
-    /// Returns the caller, if it is admitted.
+    /// Authenticates a caller.
     pub(crate) async fn authenticate(
         &self,
         metadata: &MetadataMap,
@@ -46,7 +46,7 @@ impl GrpcAccess {
             Self::Owner => return Ok(AuthorizedCaller::owner()),
             Self::Tokens(tokens) => tokens,
         };
-        // Duplicates are no credentials: a proxy may have validated the other one.
+        // Duplicate headers are not credentials: a proxy may have validated the other one.
         let Ok(Some(authorization)) = single_header(metadata.as_ref(), "authorization") else {
             return Err(Status::unauthenticated(
                 "a token is needed: metadata `authorization: Bearer sb_…`",
@@ -59,7 +59,7 @@ impl GrpcAccess {
         Ok(AuthorizedCaller { identity, name, view, role: CallerRole::Guest })
     }
 
-    /// Whether a caller that was admitted before still would be.
+    /// Returns whether an authenticated caller still has access.
     pub(crate) fn is_valid(&self, identity: &str) -> bool {
         match self {
             Self::Owner => true,
@@ -82,7 +82,7 @@ impl AuthorizedCaller {
         self.role == CallerRole::Owner
     }
 
-    /// Fails unless it is the one whose host it is.
+    /// Fails unless the caller is the owner of the host.
     pub(crate) fn require_owner(&self, what: &str) -> Result<(), Status> {
         if self.is_owner() {
             return Ok(());
@@ -92,17 +92,17 @@ impl AuthorizedCaller {
         )))
     }
 
-    /// Whether everything is seen.
+    /// Returns whether the view is unrestricted.
     pub(crate) fn sees_all(&self) -> bool {
         self.view.is_unrestricted()
     }
 
-    /// Whether a tool, prompt or listed resource is seen.
+    /// Returns whether the view shows a tool, prompt or listed resource.
     pub(crate) fn sees(&self, server: &str, name: &str) -> bool {
         self.view.shows(server, name)
     }
 
-    /// Whether anything of a server is seen.
+    /// Returns whether the view shows anything of a server.
     pub(crate) fn sees_server(&self, server: &Server) -> bool {
         let id = server.id.as_str();
         let offers = &server.offers;
@@ -112,7 +112,8 @@ impl AuthorizedCaller {
             || items.into_iter().any(|item| self.sees(id, &item.key))
     }
 
-    /// Whether a resource may be read: one that is seen, or of a family that is.
+    /// Returns whether the caller may read a resource: visible itself, or an instance of a visible
+    /// template.
     pub(crate) fn sees_resource(&self, lease: &Lease, server: &str, uri: &str) -> bool {
         if self.sees_all() {
             return true;

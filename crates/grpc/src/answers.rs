@@ -1,4 +1,4 @@
-//! Answers to what waits: the first one counts, whichever face it comes from.
+//! Answers to pending questions. The first answer counts, whichever face it comes from.
 
 use switchboard_store::{QueueError, UserDecision};
 use tonic::Status;
@@ -11,7 +11,7 @@ use crate::grpc_service::GrpcService;
 use crate::values::from_struct;
 
 impl GrpcService {
-    /// Answers a question about a call.
+    /// Answers the review of a call.
     pub(crate) async fn answer_review(
         &self,
         visitor: &AuthorizedCaller,
@@ -41,7 +41,7 @@ impl GrpcService {
         self.answer(visitor, &request.id, &request.digest, given).await
     }
 
-    /// Answers what a server asks.
+    /// Answers an elicitation of a server.
     pub(crate) async fn answer_elicitation(
         &self,
         visitor: &AuthorizedCaller,
@@ -65,7 +65,7 @@ impl GrpcService {
         digest: &str,
         given: UserDecision,
     ) -> Result<(), Status> {
-        // A guest learns of nothing that waits for others, not even that there is something.
+        // Same error for a foreign question as for an unknown one, so ids cannot be probed.
         if !visitor.is_owner() && !self.inner.hub.may_answer(id, visitor) {
             return Err(Status::not_found(format!("nothing that waits is called `{id}`")));
         }

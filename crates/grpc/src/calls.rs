@@ -1,4 +1,4 @@
-//! Calls along the host's line, given up with the request that made them.
+//! Calls in the host's pipeline, cancelled with the request that made them.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -22,24 +22,24 @@ use crate::hub::EventAudience;
 use crate::stream_reviewer;
 use crate::stream_reviewer::StreamReviewer;
 
-/// The longest name of a call that is kept, in characters.
+/// Maximum length of a call's reference, in characters.
 const MAX_NAME_CHARS: usize = 200;
 
 static NEXT_CALL_ID: AtomicU64 = AtomicU64::new(1);
 
-/// How a call is to be made.
+/// Options of a call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CallRunOptions {
-    /// The caller's own name for it.
+    /// The caller's id for the call.
     pub(crate) tool_call_id: String,
-    /// How long it may take.
+    /// Timeout of the call.
     pub(crate) limit: Option<Duration>,
-    /// The only stream that hears what the server asks.
+    /// The only stream that receives the server's elicitations.
     pub(crate) lease: Option<stream_reviewer::ElicitationTarget>,
 }
 
 impl GrpcService {
-    /// Runs a call to its end. Whoever drops the future gives the call up.
+    /// Runs a call to its end. Dropping the future cancels the call.
     pub(crate) async fn run(
         &self,
         visitor: &AuthorizedCaller,
@@ -68,12 +68,13 @@ impl GrpcService {
         };
         self.forward_progress(progress, visitor, &how.tool_call_id);
         let host = self.host().clone();
-        // On a task of its own: a call that is given up still has its end recorded.
+        // Spawned, so that the end of a cancelled call is still recorded.
         let mut call = self.inner.tasks.spawn(async move {
             let record = host.call_with(&lease, proposed, &caller, &attention).await;
             drop((under_way, pass));
             record
         });
+        // Cancels the call if this future is dropped.
         let given_up = cancel.clone().drop_guard();
         let ended = match how.limit {
             None => call.await,
@@ -89,7 +90,7 @@ impl GrpcService {
         ended.map_err(|error| Status::internal(format!("the call was lost: {error}")))
     }
 
-    /// Tells the visitor's streams how far a call got.
+    /// Publishes the progress of a call to the caller's streams.
     fn forward_progress(
         &self,
         mut reports: mpsc::Receiver<Json>,
@@ -118,7 +119,8 @@ impl GrpcService {
     }
 }
 
-/// The name of a call in the record. A slash would make it part of a conversation, which it is not.
+/// Returns the reference of a call in the record. Slashes are replaced: they mark the calls of a
+/// conversation.
 fn record_reference(tool_call_id: &str) -> String {
     if tool_call_id.is_empty() {
         return format!(

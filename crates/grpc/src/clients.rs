@@ -1,4 +1,4 @@
-//! Servers added, removed and started afresh, and logins ended: for the owner of the host alone.
+//! Adds, removes and restarts servers, and ends logins. Only for the owner of the host.
 
 use std::time::Duration;
 
@@ -18,11 +18,11 @@ use crate::grpc_service::GrpcService;
 use crate::offerings::{no_server, server_state};
 use crate::values::from_struct;
 
-/// How long a server may take to come up before we answer all the same.
+/// How long to wait for a server to start before the response reports its current state.
 const START_TIMEOUT: Duration = Duration::from_secs(20);
-/// How long a change of the configuration may take to be noticed.
+/// How long to wait for a change of the configuration to take effect.
 const RELOAD_TIMEOUT: Duration = Duration::from_secs(10);
-/// What an entry from here cannot have: it would take the place of a person's yes.
+/// Members that clients may not set: they would replace the approval of a person.
 const FORBIDDEN_MEMBERS: [&str; 3] = ["autoApprove", "alwaysAllow", "dangerous"];
 
 impl GrpcService {
@@ -85,7 +85,7 @@ impl GrpcService {
         Ok(())
     }
 
-    /// Starts a server afresh, and says how it went.
+    /// Restarts a server and returns its state.
     pub(crate) async fn reload(
         &self,
         visitor: &AuthorizedCaller,
@@ -110,8 +110,8 @@ impl GrpcService {
         let mut changes = self.host().fleet().changes();
         changes.load();
         self.host().command(SupervisorCommand::Restart(server.id.clone())).await;
-        // The first change shows that the restart has begun. After a timeout the state below is
-        // the answer all the same.
+        // The first change shows that the restart has begun. After a timeout, the current state is
+        // returned anyway.
         _ = timeout_at(Instant::now() + RELOAD_TIMEOUT, changes.changed()).await;
         self.await_settled(id, START_TIMEOUT).await;
         let fleet = self.host().fleet().load();
@@ -119,7 +119,7 @@ impl GrpcService {
         Ok(ReloadClientResponse { server })
     }
 
-    /// Ends the logins of a server, or all of them.
+    /// Ends the logins of one server, or of all.
     pub(crate) async fn logout(
         &self,
         visitor: &AuthorizedCaller,

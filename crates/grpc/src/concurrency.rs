@@ -1,4 +1,4 @@
-//! How much one visitor may have under way at once, and who may no longer be here.
+//! Concurrency limits per caller, and revocation of access.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 use tokio_util::sync::CancellationToken;
 
-/// Everybody who has something under way.
+/// The requests in flight of each caller.
 #[derive(Default)]
 pub(crate) struct ConcurrencyLimits(Mutex<HashMap<Arc<str>, CallerUsage>>);
 
@@ -16,7 +16,7 @@ struct CallerUsage {
     over: CancellationToken,
 }
 
-/// Something that a visitor has under way, until it is dropped.
+/// A request in flight of a caller, counted until this is dropped.
 pub(crate) struct ConcurrencySlot {
     identity: Arc<str>,
     over: CancellationToken,
@@ -24,7 +24,7 @@ pub(crate) struct ConcurrencySlot {
 }
 
 impl ConcurrencyLimits {
-    /// Counts one more, if there may be one more.
+    /// Takes a slot, if the caller is below its limit.
     pub(crate) fn enter(
         self: &Arc<Self>,
         identity: &Arc<str>,
@@ -40,7 +40,7 @@ impl ConcurrencyLimits {
         Some(ConcurrencySlot { identity: Arc::clone(identity), over, callers: Arc::clone(self) })
     }
 
-    /// Ends what those have under way who may no longer be here.
+    /// Cancels the requests of callers whose access was revoked.
     pub(crate) fn cancel_revoked(&self, holds: impl Fn(&str) -> bool) {
         for (_, using) in self.0.lock().iter().filter(|(identity, _)| !holds(identity)) {
             using.over.cancel();
@@ -49,7 +49,7 @@ impl ConcurrencyLimits {
 }
 
 impl ConcurrencySlot {
-    /// Is cancelled when the visitor may no longer be here.
+    /// Returns the token that is cancelled when the caller's access is revoked.
     pub(crate) const fn revoked(&self) -> &CancellationToken {
         &self.over
     }

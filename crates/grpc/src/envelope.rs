@@ -21,7 +21,7 @@ use crate::grpc_service::GrpcService;
 use crate::tools::ToolCallOptions;
 
 impl GrpcService {
-    /// Runs a call of an editor's model.
+    /// Runs a call from an editor's model.
     pub(crate) async fn run_enveloped(
         &self,
         visitor: &AuthorizedCaller,
@@ -98,7 +98,7 @@ impl GrpcService {
     }
 }
 
-/// What the parameters are for.
+/// Returns the tool that the parameters belong to.
 const fn envelope_tool(params: &Params) -> Tool {
     match params {
         Params::McpParams(_) => Tool::Mcp,

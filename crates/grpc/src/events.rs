@@ -1,4 +1,5 @@
-//! One stream of events: what happens, what waits, and for the owner what waits elsewhere, too.
+//! Event streams: events of the host and pending questions; for the owner, also those of other
+//! processes.
 
 use std::collections::BTreeSet;
 use std::pin::Pin;
@@ -24,15 +25,15 @@ use crate::grpc_service::GrpcService;
 use crate::hub::{HubMessage, OpenStream, resolved_event, with_timestamp};
 use crate::queue_events::{EventRecipient, queue_event};
 
-/// A stream of events on its way to whoever asked for it.
+/// A stream of events for a client.
 pub(crate) type EventStream = Pin<Box<dyn Stream<Item = Result<HostEvent, Status>> + Send>>;
 
-/// Events that wait for the network.
+/// Maximum events queued for a stream.
 const MAX_QUEUED_EVENTS: usize = 64;
-/// When to look again after what waits could not be read.
+/// Retry delay after the review queue could not be read.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
 
-/// What one stream is made of.
+/// The sources of one event stream.
 struct EventFeed {
     editor: GrpcService,
     visitor: AuthorizedCaller,
@@ -42,14 +43,14 @@ struct EventFeed {
     happened: broadcast::Receiver<switchboard_core::Event>,
     fleet: Changes<Fleet>,
     edition: u64,
-    /// What waits, whenever that is something else.
+    /// The pending entries, after every change.
     waiting: mpsc::Receiver<Vec<QueueEntry>>,
-    /// What waits elsewhere and was told.
+    /// Ids of published entries that come from other faces or processes.
     elsewhere: BTreeSet<String>,
     out: mpsc::Sender<Result<HostEvent, Status>>,
 }
 
-/// The reader has gone.
+/// The client has disconnected, or the stream has to end.
 struct ReaderGone;
 
 impl GrpcService {
@@ -87,7 +88,7 @@ impl GrpcService {
 
 impl EventFeed {
     async fn run(mut self, waiting: Vec<Arc<HubMessage>>) {
-        // Whoever has gone needs no news.
+        // An error only means that the client has disconnected.
         if self.begin(waiting).await.is_ok() {
             let stop = self.editor.inner.stop.clone();
             let over = self.pass.revoked().clone();
@@ -144,7 +145,7 @@ impl EventFeed {
         }
     }
 
-    /// Tells what waits because of other faces, and what of that does not wait any more.
+    /// Publishes pending entries of other faces, and those that are no longer pending.
     async fn publish_queue_changes(&mut self, entries: &[QueueEntry]) -> Result<(), ReaderGone> {
         let hub = Arc::clone(&self.editor.inner.hub);
         for entry in entries {
@@ -170,7 +171,7 @@ impl EventFeed {
         Ok(())
     }
 
-    /// An event of the host, if it is for this visitor.
+    /// Converts an event of the host, if this caller may see it.
     fn visible_event(&self, what: EventKind) -> Option<Event> {
         if let EventKind::ServerChanged { server, .. } = &what {
             return self.editor.server(&self.visitor, server).map(Event::ServerChanged);
@@ -199,7 +200,7 @@ impl EventFeed {
             EventKind::ServerSaid { server, level, text, .. } => {
                 Some(Event::ServerSaid(ServerSaid { server_identifier: server, level, text }))
             }
-            // The others are told in another way, or are no business of an editor.
+            // Other events are published elsewhere, or are of no use to an editor.
             _ => None,
         }
     }
@@ -213,7 +214,7 @@ impl EventFeed {
     }
 }
 
-/// Looks for what waits in other processes, which nobody tells; as long as somebody listens.
+/// Polls the review queue while the stream is open: other processes send no notifications.
 async fn watch_queue(waiting: ReviewQueue, found: mpsc::Sender<Vec<QueueEntry>>) {
     let mut watch = waiting.watch();
     let looking = async {
@@ -224,7 +225,7 @@ async fn watch_queue(waiting: ReviewQueue, found: mpsc::Sender<Vec<QueueEntry>>)
                         return;
                     }
                 }
-                // It cannot be read for now.
+                // The queue cannot be read at the moment.
                 Err(_) => tokio::time::sleep(RETRY_DELAY).await,
             }
         }

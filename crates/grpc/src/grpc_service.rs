@@ -1,4 +1,4 @@
-//! The handle on the service: a host, its callers, calls under way and known servers.
+//! The handle on the service: a host, its callers and the calls in flight.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,30 +18,30 @@ use crate::generated::v1::{
 };
 use crate::hub::EventHub;
 
-/// How the service is set up.
+/// Settings of a [`GrpcService`].
 #[derive(Clone)]
 pub struct GrpcOptions {
-    /// How somebody gets in.
+    /// How callers authenticate.
     pub door: GrpcAccess,
-    /// The folder for output that is too long to be passed on.
+    /// The folder for output that is too long for a message.
     pub outputs: PathBuf,
     /// The folder of the tool index, if there is one.
     pub index: Option<PathBuf>,
-    /// Folders that no download may write to: our own.
+    /// Folders that downloads may not write to, such as the host's own.
     pub protected: Vec<PathBuf>,
     /// The file that servers are added to.
     pub config: Option<PathBuf>,
-    /// Servers by the sites they belong to.
+    /// Suggested servers, with the sites they are for.
     pub known: Vec<SuggestedServer>,
-    /// How much one visitor may have under way at once.
+    /// Maximum requests in flight per caller.
     pub in_flight: usize,
-    /// The largest message that is read, in bytes.
+    /// Maximum size of a message, in bytes.
     pub message_limit_bytes: usize,
-    /// How long calls may go on after we were asked to end.
+    /// How long calls in flight may take to finish after a stop was requested.
     pub drain: Duration,
 }
 
-/// A host as a gRPC service. Clones are handles on the same one.
+/// A host as a gRPC service. Clones are handles on the same service.
 #[derive(Clone)]
 pub struct GrpcService {
     pub(crate) inner: Arc<GrpcServiceState>,
@@ -57,7 +57,7 @@ pub(crate) struct GrpcServiceState {
 }
 
 impl GrpcService {
-    /// Serves `host`.
+    /// Creates a service for `host`.
     #[must_use]
     pub fn new(host: Host, options: GrpcOptions) -> Self {
         crate::outputs::remove_expired(&options.outputs);
@@ -72,7 +72,7 @@ impl GrpcService {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Who sent a request, if they are let in, and the request itself.
+    /// Authenticates the caller of a request.
     pub(crate) async fn authenticate<T>(
         &self,
         request: Request<T>,
@@ -88,7 +88,7 @@ impl GrpcService {
         self.inner.options.door.authenticate(metadata).await
     }
 
-    /// Counts something of a visitor, if it may have one more.
+    /// Takes a concurrency slot, if the caller is below its limit.
     pub(crate) fn reserve_slot(
         &self,
         visitor: &AuthorizedCaller,
@@ -104,17 +104,17 @@ impl GrpcService {
     }
 }
 
-/// A server that somebody might want, and the sites that it is for.
+/// A suggested server and the sites it is for.
 #[derive(Clone, Debug, Default, PartialEq, Eq, serde::Deserialize)]
 #[serde(default)]
 pub struct SuggestedServer {
     pub name: String,
-    /// What it is for.
+    /// The purpose of the server.
     pub description: String,
-    /// The address of a picture.
+    /// The URL of an image.
     pub icon: String,
     pub endpoint: String,
-    /// Whether it is to be shown first.
+    /// Whether it is shown first.
     pub featured: bool,
     pub domains: Vec<String>,
 }

@@ -1,4 +1,4 @@
-//! The requests of the service, each handed to the function that answers it.
+//! Request handlers of the service; each delegates to the function that answers the request.
 
 use tonic::{Request, Response, Status};
 

@@ -1,4 +1,5 @@
-//! What waits for a person because of calls that came through here, and who hears of what.
+//! Publishes events to the open streams, and keeps the pending questions of calls from this
+//! service.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -11,25 +12,25 @@ use crate::access::AuthorizedCaller;
 use crate::generated::v1::host_event::Event;
 use crate::generated::v1::{HostEvent, Resolved};
 
-/// Events that wait for a slow stream; older ones are missed.
+/// Maximum events buffered for a slow stream; older ones are missed.
 const MAX_BUFFERED_EVENTS: usize = 1_024;
 
-/// Who hears of something.
+/// The streams that receive an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum EventAudience {
-    /// Whose call it is, and the owner of the host.
+    /// The streams of this caller and those of the owner of the host.
     Visitor(Arc<str>),
     Stream(u64),
 }
 
-/// Something that streams are told.
+/// An event and its audience.
 #[derive(Clone, Debug)]
 pub(crate) struct HubMessage {
     pub(crate) audience: EventAudience,
     pub(crate) event: HostEvent,
 }
 
-/// What waits, and the streams that are open.
+/// Pending questions and open streams.
 pub(crate) struct EventHub {
     state: Mutex<HubState>,
     sender: broadcast::Sender<Arc<HubMessage>>,
@@ -40,23 +41,23 @@ pub(crate) struct EventHub {
 struct HubState {
     waiting: BTreeMap<String, Arc<HubMessage>>,
     streams: BTreeMap<u64, StreamState>,
-    /// The names of calls that are under way here.
+    /// The number of calls in flight, by reference.
     calls: HashMap<String, usize>,
 }
 
 struct StreamState {
     identity: Arc<str>,
-    /// Is closed with the stream.
+    /// Dropped with the stream, which wakes the receivers.
     open: watch::Sender<()>,
 }
 
-/// A stream that is open, until it is dropped.
+/// An open stream, registered until this is dropped.
 pub(crate) struct OpenStream {
     pub(crate) number: u64,
     hub: Arc<EventHub>,
 }
 
-/// A call that is under way here, until it is dropped.
+/// A call in flight, registered until this is dropped.
 pub(crate) struct HubCall {
     reference: String,
     hub: Arc<EventHub>,
@@ -70,14 +71,14 @@ impl Default for EventHub {
 }
 
 impl EventHub {
-    /// Opens a stream: what it hears from here on, and what waits already.
+    /// Opens a stream. Also returns the receiver of new events and the questions already pending.
     pub(crate) fn open(
         self: &Arc<Self>,
         visitor: &AuthorizedCaller,
     ) -> (OpenStream, broadcast::Receiver<Arc<HubMessage>>, Vec<Arc<HubMessage>>) {
         let number = self.next.fetch_add(1, Ordering::Relaxed);
         let mut state = self.state.lock();
-        // Under the lock: nothing is told between what waits and what comes.
+        // Under the lock, so that no event is lost between the subscription and the pending ones.
         let receiver = self.sender.subscribe();
         let waiting = state.waiting.values().filter(|told| told.audience.includes(visitor, number));
         let waiting = waiting.cloned().collect();
@@ -86,7 +87,7 @@ impl EventHub {
         (OpenStream { number, hub: Arc::clone(self) }, receiver, waiting)
     }
 
-    /// The stream of a visitor by its name, or else the one that was opened last.
+    /// Finds a caller's stream by its id; without an id, the most recent one.
     pub(crate) fn find_stream(&self, visitor: &AuthorizedCaller, name: &str) -> Option<u64> {
         let state = self.state.lock();
         let own = |listening: &StreamState| listening.identity == visitor.identity;
@@ -98,7 +99,7 @@ impl EventHub {
         state.streams.get(&number).filter(|listening| own(listening)).map(|_| number)
     }
 
-    /// Waits until a stream is closed; returns at once if it is not open.
+    /// Waits until a stream is closed. Returns at once if it is not open.
     pub(crate) async fn wait_closed(&self, stream: u64) {
         let listening = self.state.lock().streams.get(&stream).map(|one| one.open.subscribe());
         if let Some(mut listening) = listening {
@@ -106,42 +107,42 @@ impl EventHub {
         }
     }
 
-    /// Notes a call, so that what waits for its sake is told by whoever knows more of it.
+    /// Registers a call. Its questions are published here and not by the watcher of the queue.
     pub(crate) fn register_call(self: &Arc<Self>, reference: &str) -> HubCall {
         *self.state.lock().calls.entry(reference.to_owned()).or_default() += 1;
         HubCall { reference: reference.to_owned(), hub: Arc::clone(self) }
     }
 
-    /// Whether something waits because of a call that is under way here.
+    /// Returns whether a pending entry belongs to a call of this service.
     pub(crate) fn is_from_here(&self, id: &str, reference: Option<&str>) -> bool {
         let state = self.state.lock();
         state.waiting.contains_key(id)
             || reference.is_some_and(|reference| state.calls.contains_key(reference))
     }
 
-    /// Tells something that does not wait.
+    /// Publishes an event that is not kept.
     pub(crate) fn publish(&self, audience: EventAudience, event: Event) {
         let told = HubMessage { audience, event: with_timestamp(event) };
-        // No client may be listening at this moment; such an event is not kept.
+        // Without subscribers the event is dropped.
         _ = self.sender.send(Arc::new(told));
     }
 
-    /// Tells that something waits, until it is resolved.
+    /// Publishes a question and keeps it until it is resolved.
     pub(crate) fn publish_waiting(&self, id: &str, audience: EventAudience, event: Event) {
         let told = Arc::new(HubMessage { audience, event: with_timestamp(event) });
         let mut state = self.state.lock();
         state.waiting.insert(id.to_owned(), Arc::clone(&told));
-        // A client that connects later finds it in `waiting`.
+        // A stream that is opened later finds the event in `waiting`.
         _ = self.sender.send(told);
     }
 
-    /// Tells that something does not wait any more, the first time.
+    /// Publishes that a question was resolved, once.
     pub(crate) fn publish_resolved(&self, id: &str, how: &str, by: &str) {
         let Some(told) = self.state.lock().waiting.remove(id) else { return };
         self.publish(told.audience.clone(), resolved_event(id, how, by));
     }
 
-    /// Whether a visitor may answer what waits here: what it was told itself.
+    /// Returns whether a caller may answer a question: only if it was sent to that caller.
     pub(crate) fn may_answer(&self, id: &str, visitor: &AuthorizedCaller) -> bool {
         let state = self.state.lock();
         match state.waiting.get(id).map(|told| &told.audience) {
@@ -156,7 +157,7 @@ impl EventHub {
 }
 
 impl EventAudience {
-    /// Whether a stream of a visitor is meant.
+    /// Returns whether a stream of a caller receives the event.
     pub(crate) fn includes(&self, visitor: &AuthorizedCaller, stream: u64) -> bool {
         match self {
             Self::Visitor(identity) => visitor.is_owner() || *identity == visitor.identity,
@@ -183,12 +184,11 @@ impl Drop for HubCall {
     }
 }
 
-/// An event of this moment.
+/// Adds the current time to an event.
 pub(crate) fn with_timestamp(event: Event) -> HostEvent {
     HostEvent { at_ms: jiff::Timestamp::now().as_millisecond(), event: Some(event) }
 }
 
-/// That something does not wait any more.
 pub(crate) fn resolved_event(id: &str, how: &str, by: &str) -> Event {
     let [id, how, by] = [id, how, by].map(str::to_owned);
     Event::Resolved(Resolved { id, how, by })

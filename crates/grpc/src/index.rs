@@ -1,4 +1,4 @@
-//! The catalog as files below a folder, kept as it is: written whole, and removed with what is gone.
+//! Keeps the catalog as files below a folder: writes them atomically and removes stale ones.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -10,34 +10,34 @@ use switchboard_host::Host;
 use switchboard_prompting::{IndexFile, PromptOptions, index_files, with_shown_servers};
 use tokio_util::sync::CancellationToken;
 
-/// Changes that come this close after one another are written together.
+/// How long to wait for further changes, so that they are written together.
 const BATCH_WINDOW: Duration = Duration::from_millis(200);
-/// The folders of a server's folder.
+/// The subfolders of a server's folder.
 const SERVER_FOLDERS: [&str; 3] = ["tools", "resources", "prompts"];
 /// The files of a server's folder.
 const SERVER_FILES: [&str; 3] = ["INSTRUCTIONS.md", "STATUS.md", "SERVER_METADATA.json"];
 
-/// What was done to a folder.
+/// The changes that [`write_index_files`] made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct IndexChanges {
-    /// Files that are there.
+    /// Number of files in the index.
     pub there: usize,
-    /// Files of those that were written.
+    /// Number of those that were written.
     pub written: usize,
-    /// Files that were removed.
+    /// Number of stale files that were removed.
     pub removed: usize,
 }
 
-/// The files for what a host offers at this moment.
+/// Renders the files for the current catalog of a host.
 #[must_use]
 pub fn host_index_files(host: &Host) -> Vec<IndexFile> {
     with_shown_servers(&host.lease(), |servers| index_files(servers, &PromptOptions::default()))
 }
 
-/// Makes the folder `mcps` below `root` hold these files and no others that an index has.
+/// Writes the files below `root` and removes all other index files from its folder `mcps`.
 ///
 /// # Errors
-/// When a file cannot be written or removed.
+/// Returns an error if a file cannot be written or removed.
 pub fn write_index_files(root: &Path, files: &[IndexFile]) -> io::Result<IndexChanges> {
     let mut done = IndexChanges::default();
     let mut keep = BTreeSet::new();
@@ -57,7 +57,8 @@ pub fn write_index_files(root: &Path, files: &[IndexFile]) -> io::Result<IndexCh
     Ok(done)
 }
 
-/// Keeps the files below `root` as the catalog is, until `stop`. What cannot be written is told.
+/// Keeps the files below `root` in sync with the catalog until `stop` is cancelled. Errors go to
+/// `tell`.
 pub async fn keep_index_current(
     host: Host,
     root: PathBuf,
@@ -76,7 +77,7 @@ pub async fn keep_index_current(
             Ok(Err(error)) => Some(error),
             Err(error) => Some(io::Error::other(error)),
         };
-        // The same trouble is told once.
+        // Report a recurring error only once.
         let now = problem.as_ref().map(ToString::to_string);
         if let Some(error) = problem.filter(|_| now != was) {
             tell(&error);
@@ -93,7 +94,7 @@ pub async fn keep_index_current(
     }
 }
 
-/// Removes files of an earlier index: only names that an index has.
+/// Removes stale index files. Files with other names are left alone.
 fn remove_others(index: &Path, keep: &BTreeSet<PathBuf>) -> io::Result<usize> {
     let mut removed = 0;
     for server in entries(index)?.into_iter().filter(|path| is_folder(path)) {
@@ -108,7 +109,7 @@ fn remove_others(index: &Path, keep: &BTreeSet<PathBuf>) -> io::Result<usize> {
             removed += 1;
         }
         for folder in parts.iter().chain([&server]) {
-            // A folder that holds other files is not empty and stays.
+            // Fails for a folder that contains other files, which stays.
             _ = fs::remove_dir(folder);
         }
     }

@@ -1,9 +1,9 @@
 //! Face: the host as a gRPC service for editors and agents.
 //!
-//! The schema is in `proto/`. A call takes the host's line like everybody's, under the name of
-//! whoever made it: the owner over the Unix socket, a guest with a token over a port of this
-//! machine. What waits for a person because of it is told on the visitor's streams of events, and
-//! answered there or at any other face. [`index`] keeps the catalog as files on disk.
+//! The schema is in `proto/`. A call goes through the host's pipeline with its caller: the owner
+//! over the Unix socket, or a guest with a token over a local port. Questions about the call are
+//! published on the caller's event streams, and answered there or at any other face.
+//! [`keep_index_current`] keeps the catalog as files on disk.
 
 mod access;
 mod answers;

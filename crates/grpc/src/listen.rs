@@ -1,4 +1,4 @@
-//! Where the service listens: a Unix socket of its owner alone, or a port of this machine.
+//! Listeners of the service: a Unix socket that only its owner can open, or a local port.
 
 use std::fmt;
 use std::io;
@@ -6,38 +6,38 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// Where to listen.
+/// The address of a listener.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListenAddress {
-    /// A Unix socket; without a path, the usual one.
+    /// A Unix socket; without a path, the default one.
     Unix(Option<PathBuf>),
-    /// A port of this machine.
+    /// A loopback address and port.
     Tcp(SocketAddr),
 }
 
-/// The text names no place to listen at.
+/// The text is not a listen address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("`{0}` is no place to listen at: write `unix:PATH` or `127.0.0.1:PORT`")]
 pub struct BadListenAddress(String);
 
-/// Why nothing listens.
+/// The reason why the service cannot listen.
 #[derive(Debug, thiserror::Error)]
 pub enum ListenError {
     #[error("another switchboard listens on `{0}`")]
     Taken(String),
-    /// Something else is there.
+    /// The path exists and is not a socket.
     #[error("`{0}` is there and is no socket")]
     NoSocket(String),
-    /// Other machines could reach it.
+    /// The address is not a loopback address.
     #[error("`{0}` can be reached from other machines")]
     Reachable(SocketAddr),
-    /// There are no Unix sockets here.
+    /// The system has no Unix sockets.
     #[error("there are no Unix sockets on this system")]
     NoUnix,
     #[error("cannot listen on `{place}`: {cause}")]
     Refused {
         place: String,
-        /// What the system says.
+        /// The error of the operating system.
         cause: io::Error,
     },
 }
@@ -54,7 +54,7 @@ impl FromStr for ListenAddress {
     }
 }
 
-/// A place that is listened at. A socket's file is removed with it.
+/// A bound listener. Dropping it removes the socket file.
 pub struct GrpcListener {
     pub(crate) socket: ListenSocket,
     place: String,
@@ -62,14 +62,14 @@ pub struct GrpcListener {
     _file: Option<SocketFile>,
 }
 
-/// What connections come from.
+/// The socket that accepts connections.
 pub(crate) enum ListenSocket {
     #[cfg(unix)]
     Unix(tokio::net::UnixListener),
     Tcp(tokio::net::TcpListener),
 }
 
-/// The file of a socket, as long as it is this socket's.
+/// The file of a Unix socket, removed on drop unless it was replaced.
 #[cfg(unix)]
 struct SocketFile {
     path: PathBuf,
@@ -77,10 +77,11 @@ struct SocketFile {
 }
 
 impl GrpcListener {
-    /// Listens at a place; `usual` is the socket's path where none is given.
+    /// Binds a listener. `usual` is the socket path if the address has none.
     ///
     /// # Errors
-    /// When somebody listens there already, other machines could reach it, or the system refuses.
+    /// Returns an error if another process listens there, if the address is not a loopback address,
+    /// or if the system refuses.
     pub async fn bind(place: &ListenAddress, usual: &Path) -> Result<Self, ListenError> {
         match place {
             ListenAddress::Tcp(address) => Self::tcp(*address).await,
@@ -124,8 +125,8 @@ impl GrpcListener {
                 return Err(ListenError::Taken(shown));
             }
         }
-        // Under another name first: nobody can connect before only its owner may, and a socket that
-        // was left behind is replaced at once.
+        // Bound under another name and then renamed: connections are impossible before the
+        // permissions are set, and a stale socket is replaced atomically.
         let hidden = path.with_added_extension(std::process::id().to_string());
         std::fs::remove_file(&hidden).or_else(|error| match error.kind() {
             io::ErrorKind::NotFound => Ok(()),
@@ -162,11 +163,11 @@ impl fmt::Display for GrpcListener {
 impl Drop for SocketFile {
     fn drop(&mut self) {
         use std::os::unix::fs::MetadataExt as _;
-        // Another one may have taken its place meanwhile.
+        // Another process may have replaced the file.
         let is_ours =
             std::fs::symlink_metadata(&self.path).is_ok_and(|about| about.ino() == self.number);
         if is_ours {
-            // A socket that is left behind is replaced by the next `bind`.
+            // If this fails, the next `bind` replaces the stale socket.
             _ = std::fs::remove_file(&self.path);
         }
     }

@@ -1,4 +1,4 @@
-//! What servers offer, in each of the forms that editors and agents use, and how servers are.
+//! The offers and states of servers, in each of the forms that editors and agents use.
 
 use std::path::Path;
 
@@ -22,14 +22,14 @@ use crate::grpc_service::GrpcService;
 use crate::values::{parse_struct, string_members};
 
 impl GrpcService {
-    /// The servers, as far as a visitor sees something of them.
+    /// Returns the servers of which the caller sees anything.
     pub(crate) fn servers(&self, visitor: &AuthorizedCaller) -> Vec<ServerState> {
         let fleet = self.host().fleet().load();
         let seen = fleet.servers.values().filter(|server| visitor.sees_server(server));
         seen.map(|server| server_state(server, visitor)).collect()
     }
 
-    /// How one server is, if the visitor sees something of it.
+    /// Returns the state of one server, if the caller sees anything of it.
     pub(crate) fn server(&self, visitor: &AuthorizedCaller, id: &str) -> Option<ServerState> {
         let fleet = self.host().fleet().load();
         let server = fleet.servers.get(id).filter(|server| visitor.sees_server(server))?;
@@ -49,7 +49,7 @@ impl GrpcService {
             .collect()
     }
 
-    /// The definitions of a server's tools as it wrote them.
+    /// Returns the tool definitions of a server, unchanged.
     pub(crate) fn raw_tools(
         &self,
         visitor: &AuthorizedCaller,
@@ -64,7 +64,8 @@ impl GrpcService {
         Ok(tools.map(|tool| tool.item.raw.get().to_owned()).collect())
     }
 
-    /// Tools under the names that models use.
+    /// Returns the tools under the names that models use, limited to `descriptors` unless that is
+    /// empty.
     pub(crate) fn tools(
         &self,
         visitor: &AuthorizedCaller,
@@ -97,15 +98,15 @@ impl GrpcService {
         shown.collect()
     }
 
-    /// Servers in a few words, with the files of the index that say more.
+    /// Returns short descriptions of the servers, with the paths of their index files.
     pub(crate) fn descriptors(&self, visitor: &AuthorizedCaller) -> Vec<McpDescriptor> {
         let lease = self.host().lease();
-        // The files are the owner's, and show everything.
+        // The index contains everything and belongs to the owner.
         let index = self.inner.options.index.as_deref().filter(|_| visitor.is_owner());
         server_descriptors(&lease, visitor, index)
     }
 
-    /// What servers want to be known about them.
+    /// Returns the instructions of the servers for models.
     pub(crate) fn instructions(
         &self,
         visitor: &AuthorizedCaller,
@@ -124,7 +125,7 @@ impl GrpcService {
         said.collect()
     }
 
-    /// What is allowed here.
+    /// Returns the allowed tools and servers.
     pub(crate) fn controls(&self, visitor: &AuthorizedCaller) -> GetControlsResponse {
         let lease = self.host().lease();
         let seen = lease.catalog().tools().filter_map(|entry| {
@@ -135,7 +136,7 @@ impl GrpcService {
         let controls = McpControls { enabled: true, allowed_tools: seen.collect() };
         let mut allowed = AllowedMcpConfiguration::default();
         let config = self.host().config().load();
-        // Commands and addresses of an organisation are nothing for guests.
+        // The allow-list may contain internal commands and URLs, so guests do not get it.
         let files = config.policies.files.iter().filter(|_| visitor.is_owner());
         for servers in files.filter_map(|file| file.servers.as_ref()) {
             if servers.disable_all {
@@ -162,7 +163,6 @@ fn allowed_server(allowed: &AllowedServer) -> AllowedMcpServer {
     }
 }
 
-/// That there is no such server.
 pub(crate) fn no_server(id: &str) -> Status {
     Status::not_found(format!("there is no server `{id}`"))
 }
@@ -172,7 +172,7 @@ fn is_selected(server: &Server, visitor: &AuthorizedCaller, only: Option<&str>) 
         && visitor.sees_server(server)
 }
 
-/// How a server is. Guests hear nothing of its insides.
+/// Returns the state of a server. Guests do not get failure details.
 pub(crate) fn server_state(server: &Server, visitor: &AuthorizedCaller) -> ServerState {
     let id = server.id.as_str();
     let failure = server.status.failure().filter(|_| visitor.is_owner());
@@ -230,7 +230,7 @@ fn server_offerings(server: &Server, visitor: &AuthorizedCaller) -> Offerings {
     }
 }
 
-/// A prompt, with a schema of its arguments: all of them are texts.
+/// Converts a prompt. The schema of its arguments contains only strings.
 fn prompt(item: &ListedItem) -> Prompt {
     let about = definition(item);
     let listed: Vec<Value> =
@@ -290,7 +290,8 @@ fn server_descriptors(
     all
 }
 
-/// A name for people: the one that its configuration gives it, which nobody else can choose.
+/// Returns the display name: the id from the configuration, because a server could claim any other
+/// name.
 fn display_name(server: &Server) -> String {
     server.id.to_string()
 }

@@ -1,4 +1,4 @@
-//! Sends text that is too long for a message to a file, and says where it went.
+//! Writes text that is too long for a message to a file and returns its location.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -10,33 +10,33 @@ use switchboard_files::{
 
 use crate::generated::agent::v1::FileLocation;
 
-/// The longest text that is passed on in any case, and by default.
+/// Maximum length of text in a message, which is also the default threshold.
 pub(crate) const MAX_INLINE_BYTES: usize = 1_000_000;
-/// The longest text that is kept in a file.
+/// Maximum size of an output file.
 const FILE_LIMIT_BYTES: usize = 256 << 20;
-/// How long files are kept for whoever was told of them.
+/// How long output files are kept.
 const FILE_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Where long text goes, and how long it has to be.
+/// The destination of long text, and the length from which text counts as long.
 #[derive(Clone, Debug)]
 pub(crate) struct Outputs {
     pub(crate) folder: PathBuf,
     pub(crate) threshold_bytes: usize,
-    /// The beginning of the names of its files.
+    /// The prefix of the file names.
     pub(crate) name: String,
 }
 
-/// What became of a result: the texts that went to files are sentences.
+/// The locations of the texts that were moved to files.
 #[derive(Debug, Default)]
 pub(crate) struct SpilledTexts {
-    /// The place of each piece of content that went to a file.
+    /// For each content item, the file of its text, if it was moved.
     pub(crate) places: Vec<Option<FileLocation>>,
-    /// The place of the structured content, which is left out of the result then.
+    /// The file of the structured content, which is then removed from the result.
     pub(crate) structured: Option<FileLocation>,
 }
 
 impl Outputs {
-    /// Moves every long text of a tool's result to a file.
+    /// Moves every long text of a tool result to a file and puts a notice in the result.
     pub(crate) fn spill_long_texts(
         &self,
         result: &mut Value,
@@ -75,7 +75,7 @@ impl Outputs {
         Ok(Some(location))
     }
 
-    /// Writes a text to a file of its own.
+    /// Writes a text to a new file.
     pub(crate) fn write(&self, text: &str, ending: &str) -> Result<FileLocation, DownloadError> {
         create_private_folder(&self.folder).map_err(|cause| DownloadError::NotWritten {
             path: self.folder.display().to_string(),
@@ -97,7 +97,7 @@ impl Outputs {
     }
 }
 
-/// What stands in place of a text that went to a file.
+/// Returns the notice that replaces a text in a file.
 pub(crate) fn file_notice(location: &FileLocation) -> String {
     let FileLocation { file_path, size_bytes, line_count } = location;
     format!(
@@ -105,14 +105,14 @@ pub(crate) fn file_notice(location: &FileLocation) -> String {
     )
 }
 
-/// Removes files that were written long ago.
+/// Removes files older than [`FILE_LIFETIME`].
 pub(crate) fn remove_expired(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let changed = entry.metadata().and_then(|about| about.modified());
         let age = changed.ok().and_then(|then| SystemTime::now().duration_since(then).ok());
         if age.is_some_and(|age| age > FILE_LIFETIME) {
-            // A file that cannot be removed is tried again next time.
+            // Retried at the next start.
             _ = std::fs::remove_file(entry.path());
         }
     }

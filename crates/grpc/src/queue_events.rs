@@ -1,4 +1,4 @@
-//! What waits for a person, in the words of the schema.
+//! Converts entries of the review queue to events of the schema.
 
 use jiff::Timestamp;
 use switchboard_store::{AskMatter, AskedFor, Matter, QueueEntry, QueuedQuestion, ReviewMatter};
@@ -9,17 +9,17 @@ use crate::generated::v1::{
 };
 use crate::values::parse_struct;
 
-/// To whom it is told.
+/// The recipient of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EventRecipient {
-    /// Who may decide for later calls as well.
+    /// May also decide about later calls.
     Owner,
-    /// Who may decide about this call.
+    /// May decide only about this call.
     Guest,
     Lease,
 }
 
-/// An entry as an event.
+/// Converts an entry to an event.
 pub(crate) fn queue_event(entry: &QueueEntry, to: EventRecipient) -> Event {
     match &entry.asked.matter {
         Matter::Review(matter) => Event::Review(review(entry, matter, to)),

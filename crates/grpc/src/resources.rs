@@ -1,4 +1,4 @@
-//! Resources and prompts: listed, read, fetched, and written to files inside the roots.
+//! Resources and prompts: lists, reads and fetches them, and writes downloads inside the roots.
 
 use std::path::{Path, PathBuf};
 
@@ -31,11 +31,11 @@ use crate::results;
 use crate::results::EditorStatus;
 use crate::values::string_members;
 
-/// The largest file that a resource is written to, in bytes.
+/// Maximum size of a downloaded resource, in bytes.
 const FILE_LIMIT_BYTES: usize = 256 << 20;
 
 impl GrpcService {
-    /// The resources that a visitor sees, of one server or of all; or why that one has no list.
+    /// Lists the visible resources of one server or of all, or reports why that server has no list.
     pub(crate) fn list(&self, visitor: &AuthorizedCaller, server: Option<&str>) -> List {
         let named = server.filter(|name| !name.is_empty());
         named.and_then(|name| self.missing_list(visitor, name)).unwrap_or_else(|| {
@@ -43,7 +43,7 @@ impl GrpcService {
         })
     }
 
-    /// Why a server has no list, if it has none. Guests hear nothing of its insides.
+    /// Returns the reason why a server has no list. Guests do not get failure details.
     fn missing_list(&self, visitor: &AuthorizedCaller, name: &str) -> Option<List> {
         let fleet = self.host().fleet().load();
         let Some(server) = fleet.servers.get(name).filter(|server| visitor.sees_server(server))
@@ -72,7 +72,7 @@ impl GrpcService {
         }
     }
 
-    /// The resources that a visitor sees, of one server or of all.
+    /// Returns the visible resources of one server or of all.
     pub(crate) fn resources(
         &self,
         visitor: &AuthorizedCaller,
@@ -91,7 +91,7 @@ impl GrpcService {
         all
     }
 
-    /// Reads a resource, and writes it to a file if that is wanted.
+    /// Reads a resource, and writes it to a file if the request has a `download_path`.
     pub(crate) async fn read(
         &self,
         visitor: &AuthorizedCaller,
@@ -222,7 +222,7 @@ fn resource_entry(server: &str, item: &Listed) -> McpResource {
     }
 }
 
-/// How the reading ended, if it did not end with a content.
+/// Returns the failure of a read; `None` if it succeeded.
 fn read_failure(record: &Record, uri: &str) -> Option<Read> {
     let outcome = &record.outcome;
     let words = || results::failure_text(outcome);
@@ -238,7 +238,7 @@ fn read_failure(record: &Record, uri: &str) -> Option<Read> {
     }
 }
 
-/// What was read: all texts together, or the first other content.
+/// Returns the content of a resource: all texts concatenated, or the first binary content.
 fn contents(
     record: &Record,
     success: &mut ReadMcpResourceSuccess,

@@ -1,4 +1,4 @@
-//! How a call ended, as an agent is told.
+//! Converts outcomes of calls to results of the schema.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
@@ -16,14 +16,14 @@ use crate::generated::agent::v1::{
 use crate::outputs::{Outputs, SpilledTexts, file_notice};
 use crate::values::to_struct;
 
-/// How a call of a tool ended, with the server's result where there is one.
+/// The converted outcome of a tool call.
 pub(crate) struct ToolReply {
     pub(crate) result: McpResult,
-    /// The result, with sentences in place of texts that went to files.
+    /// The server's result, with notices where texts were moved to files.
     pub(crate) value: Option<Value>,
 }
 
-/// Puts an outcome into words; long texts go to files.
+/// Converts the outcome of a tool call; long texts are moved to files.
 pub(crate) fn tool_reply(outcome: &Outcome, outputs: &Outputs) -> Result<ToolReply, Status> {
     let ended = match EditorStatus::from(outcome.kind) {
         EditorStatus::Success => return success(outcome, outputs),
@@ -43,10 +43,10 @@ pub(crate) fn tool_reply(outcome: &Outcome, outputs: &Outputs) -> Result<ToolRep
     Ok(ToolReply { result: McpResult { result: Some(ended) }, value: None })
 }
 
-/// What a person said who said nothing.
+/// The reason if the person who rejected the call gave none.
 const DEFAULT_REJECTION: &str = "the person rejected the call";
 
-/// Why a call has no result, in a sentence.
+/// Returns the reason why a call has no result, as a sentence.
 pub(crate) fn failure_text(outcome: &Outcome) -> String {
     let message = outcome.message.clone();
     message.unwrap_or_else(|| format!("the call ended as `{}`", outcome.kind.as_str()))
@@ -57,7 +57,7 @@ fn success(outcome: &Outcome, outputs: &Outputs) -> Result<ToolReply, Status> {
     let mut value: Value = serde_json::from_str(&text)
         .map_err(|error| Status::internal(format!("the result is no JSON: {error}")))?;
     let moved = outputs.spill_long_texts(&mut value).map_err(|error| {
-        // The call has run: its result must not be lost without a word.
+        // The call has run, so the error must say that its result was lost.
         Status::internal(format!("the call ran, but its output cannot be kept: {error}"))
     })?;
     let reply = Reply::from_json(&value.to_string())
@@ -73,7 +73,7 @@ fn success(outcome: &Outcome, outputs: &Outputs) -> Result<ToolReply, Status> {
     Ok(ToolReply { result, value: Some(value) })
 }
 
-/// The text of a result.
+/// Returns the JSON text of a result.
 pub(crate) fn result_text(outcome: &Outcome) -> String {
     let bytes = outcome.result.as_deref().unwrap_or_default();
     String::from_utf8_lossy(bytes).into_owned()
@@ -93,7 +93,7 @@ fn content(reply: &Reply, moved: SpilledTexts) -> Vec<McpToolResultContentItem> 
     content
 }
 
-/// A piece of a result; what has no form of its own is put into words, as for a model.
+/// Converts a content item. Kinds without a form in the schema become text, as for a model.
 pub(crate) fn content_item(item: &Item, place: Option<FileLocation>) -> McpToolResultContentItem {
     if let Item::Image { mime, data } = item
         && let Ok(data) = STANDARD.decode(data.trim())
@@ -103,7 +103,7 @@ pub(crate) fn content_item(item: &Item, place: Option<FileLocation>) -> McpToolR
     }
     match item {
         Item::Text(said) => text_item(said.clone(), place),
-        // Where its text went to a file, the sentence about that is all there is to say.
+        // The text is the notice about the file; nothing needs to be added.
         Item::Resource { text: Some(said), .. } if place.is_some() => {
             text_item(said.clone(), place)
         }
@@ -119,10 +119,10 @@ fn text_item(text: String, output_location: Option<FileLocation>) -> McpToolResu
     McpToolResultContentItem { content: Some(Content::Text(text)) }
 }
 
-/// The four ways in which a call ends for an editor.
+/// The four outcomes that editors distinguish.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EditorStatus {
-    /// There is a result; it may report an error of the tool.
+    /// There is a result, which may report a tool error.
     Success,
     /// There is no result.
     Error,
@@ -135,7 +135,7 @@ pub(crate) enum EditorStatus {
 impl From<OutcomeKind> for EditorStatus {
     fn from(kind: OutcomeKind) -> Self {
         match kind {
-            // A tool that reports a failure did run, and its report is the result.
+            // A tool that reports an error has run, and its report is the result.
             OutcomeKind::Ok | OutcomeKind::ToolError => Self::Success,
             OutcomeKind::Rejected => Self::Rejected,
             OutcomeKind::Denied => Self::PermissionDenied,

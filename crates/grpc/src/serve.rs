@@ -1,4 +1,4 @@
-//! Serves whoever connects until told to end, then lets calls finish.
+//! The gRPC server: accepts connections, and drains calls in flight when it stops.
 
 use std::io;
 use std::pin::Pin;
@@ -16,17 +16,17 @@ use crate::generated::v1::mcp_registry_service_server::McpRegistryServiceServer;
 use crate::grpc_service::GrpcService;
 use crate::listen::{GrpcListener, ListenSocket};
 
-/// How long to wait when the system has no room for another connection.
+/// Retry delay after a failed accept, for example when file descriptors have run out.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
-/// How soon whoever may no longer call is noticed.
+/// Interval between checks for revoked callers.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
-/// How often a connection that says nothing is asked whether it is there.
+/// Interval between keep-alive pings on idle connections.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(60);
 
-/// Serves whoever connects, until `stop`; then takes no more and waits for what runs.
+/// Serves connections until `stop` is cancelled; then accepts no more and drains calls in flight.
 ///
 /// # Errors
-/// When the service cannot be set up, or connections can no longer be taken.
+/// Returns an error if the service cannot be set up or connections can no longer be accepted.
 pub async fn serve(
     editor: GrpcService,
     listener: GrpcListener,
@@ -46,7 +46,7 @@ pub async fn serve(
         let stop = stop.clone();
         async move {
             stop.cancelled().await;
-            // Streams of events would never end by themselves.
+            // Event streams would never end otherwise.
             editor.inner.stop.cancel();
         }
     };
@@ -70,13 +70,13 @@ pub async fn serve(
     watching.abort();
     editor.inner.tasks.close();
     if served.is_some() {
-        // Calls whose client has gone get this time to record their end; then they are cut off.
+        // Calls of disconnected clients get this time to record their end; then they are aborted.
         _ = tokio::time::timeout(drain, editor.inner.tasks.wait()).await;
     }
     served.unwrap_or(Ok(())).map_err(io::Error::other)
 }
 
-/// Ends what belongs to visitors who were let in and no longer would be.
+/// Periodically cancels the requests of callers whose access was revoked.
 async fn cancel_revoked_callers(editor: GrpcService, stop: CancellationToken) {
     while stop.run_until_cancelled(tokio::time::sleep(POLL_INTERVAL)).await.is_some() {
         editor
@@ -92,12 +92,12 @@ impl ListenSocket {
             let taken = match self {
                 #[cfg(unix)]
                 Self::Unix(listener) => listener.accept().await.map(|(stream, _)| {
-                    // The file's mode keeps others out; so does this, should somebody change it.
+                    // Defence in depth: the mode of the socket file already excludes other users.
                     let is_let_in = is_owner(&stream) && !is_own_descendant(&stream);
                     is_let_in.then(|| GrpcConnection(Box::new(stream)))
                 }),
                 Self::Tcp(listener) => listener.accept().await.map(|(stream, _)| {
-                    // Without it small answers are delayed, but the connection works.
+                    // Without it, small answers are delayed; a failure to set it is harmless.
                     _ = stream.set_nodelay(true);
                     Some(GrpcConnection(Box::new(stream)))
                 }),
@@ -105,7 +105,7 @@ impl ListenSocket {
             match taken {
                 Ok(Some(connection)) => return connection,
                 Ok(None) => {}
-                // Too many open files, for example: connections that end make room.
+                // For example, too many open files: closing connections will free some.
                 Err(_) => tokio::time::sleep(ACCEPT_RETRY_DELAY).await,
             }
         }
@@ -118,8 +118,8 @@ fn is_owner(stream: &tokio::net::UnixStream) -> bool {
     stream.peer_cred().is_ok_and(|peer| peer.uid() == ours || peer.uid() == 0)
 }
 
-/// Whether it comes from a process that we started: a server, or something below one. Files keep no
-/// confined server from a socket, and what the owner may do is not for it.
+/// Returns whether the peer is a server that the host started, or a descendant of one. File
+/// permissions do not keep a confined server from the socket, and it must not act as the owner.
 #[cfg(unix)]
 fn is_own_descendant(stream: &tokio::net::UnixStream) -> bool {
     let peer = stream.peer_cred().ok().and_then(|peer| peer.pid());
@@ -130,7 +130,7 @@ trait ByteStream: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> ByteStream for T {}
 
-/// A connection, whatever it came through.
+/// A connection over either kind of socket.
 struct GrpcConnection(Box<dyn ByteStream>);
 
 impl Connected for GrpcConnection {
@@ -167,5 +167,5 @@ impl AsyncWrite for GrpcConnection {
     }
 }
 
-/// All files of the schema, as a `FileDescriptorSet`.
+/// The compiled schema, as a `FileDescriptorSet`.
 pub const DESCRIPTORS: &[u8] = include_bytes!("generated/descriptors.bin");

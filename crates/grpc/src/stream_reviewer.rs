@@ -1,4 +1,4 @@
-//! Where the questions of one call go: to the streams of whoever made it, and into the queue.
+//! Publishes the questions of a call to its caller's streams and to the review queue.
 
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::sync::Arc;
@@ -15,21 +15,21 @@ use crate::access::AuthorizedCaller;
 use crate::hub::{EventAudience, EventHub};
 use crate::queue_events::{EventRecipient, queue_event};
 
-/// Tells a visitor's streams what waits because of one call. It never answers by itself: the
-/// answers come through the queue, from whichever face is first.
+/// A reviewer that publishes the questions of one call to its caller's streams. It never answers:
+/// answers arrive through the queue, from whichever face is first.
 pub(crate) struct StreamReviewer {
     hub: Arc<EventHub>,
     visitor: AuthorizedCaller,
-    /// The only stream that hears what servers ask, if the caller wants that.
+    /// The only stream that receives elicitations, if the caller requested that.
     lease: Option<ElicitationTarget>,
     told: Mutex<Vec<String>>,
 }
 
-/// What servers ask is for one stream alone.
+/// The destination of elicitations that go to a single stream.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ElicitationTarget {
     Stream(u64),
-    /// One that is not open: there is nobody to ask.
+    /// The stream is not open, so elicitations are declined.
     Nobody,
 }
 
@@ -43,7 +43,7 @@ impl StreamReviewer {
         Arc::new(Self { hub: Arc::clone(hub), visitor, lease, told: Mutex::default() })
     }
 
-    /// Who answers what a server asks in the middle of the call.
+    /// Builds the handler for the server's requests during the call.
     pub(crate) fn answers(self: &Arc<Self>, host: &Host) -> Arc<dyn Answers> {
         let asker = Arc::clone(self) as Arc<dyn Asker>;
         let face = FaceAnswers::new(asker, Vec::new()).with_queue(host.reviews().clone());
@@ -86,7 +86,7 @@ impl StreamReviewer {
 impl Drop for StreamReviewer {
     fn drop(&mut self) {
         let told = self.told.get_mut();
-        // What was answered has been told already.
+        // Answered questions were resolved before; `publish_resolved` ignores them.
         for id in told.drain(..) {
             self.hub.publish_resolved(&id, "withdrawn", "");
         }
@@ -120,7 +120,7 @@ impl Asker for StreamReviewer {
     }
 }
 
-/// Forms and addresses go to the desk; the rest is the host's business.
+/// The handler of server requests: elicitations go to the caller's streams, all others to the host.
 struct StreamAnswers {
     face: FaceAnswers,
     others: Arc<dyn Answers>,

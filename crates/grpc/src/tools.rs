@@ -1,4 +1,4 @@
-//! Calls of tools, in each of the forms that editors and agents use.
+//! Tool calls, in each of the forms that editors and agents use.
 
 use std::time::Duration;
 
@@ -26,10 +26,10 @@ use crate::results::ToolReply;
 use crate::stream_reviewer::ElicitationTarget;
 use crate::values::{from_fields, from_struct, to_struct};
 
-/// The most tools that a call in the older form may name.
+/// Maximum number of tools in a call of the older form.
 const MAX_CANDIDATES: usize = 10_000;
 
-/// A call, whatever its form was.
+/// A call in any of the forms.
 struct ParsedCall {
     server: String,
     names: [String; 2],
@@ -37,7 +37,7 @@ struct ParsedCall {
     answer: ResultForm,
 }
 
-/// In which form the result is wanted beside the usual one.
+/// The additional form of the result.
 #[derive(Clone, Copy)]
 enum ResultForm {
     Direct,
@@ -45,7 +45,7 @@ enum ResultForm {
     Plain,
 }
 
-/// What a call is made with beside what is called.
+/// Options of a call besides target and arguments.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ToolCallOptions {
     pub(crate) tool_call_id: String,
@@ -83,7 +83,7 @@ impl GrpcService {
         self.call_tool_with(visitor, call, around).await
     }
 
-    /// The same, with all that a call is made with.
+    /// Like [`GrpcService::call_tool`], with explicit options.
     pub(crate) async fn call_tool_with(
         &self,
         visitor: &AuthorizedCaller,
@@ -133,7 +133,7 @@ impl GrpcService {
         })
     }
 
-    /// Puts an outcome into words; files are written where that may wait.
+    /// Converts an outcome on a blocking thread, because it may write files.
     async fn tool_reply(
         &self,
         record: &Record,
@@ -145,10 +145,10 @@ impl GrpcService {
         telling.await.map_err(|error| Status::internal(error.to_string()))?
     }
 
-    /// Where the long output of a call goes.
+    /// Returns the destination of a call's long output.
     pub(crate) fn outputs(&self, record: &Record, threshold_bytes: usize) -> Outputs {
         let folder = self.inner.options.outputs.clone();
-        // Without a record, the time tells calls apart.
+        // Calls without a record are distinguished by time.
         let number = record.id.map_or_else(
             || format!("at-{}", record.created_at.as_nanosecond()),
             |id| id.to_string(),
@@ -198,7 +198,7 @@ impl ParsedCall {
     }
 }
 
-/// A call that could not even be proposed.
+/// Returns the response to a call that could not be proposed.
 fn not_called(error: String, tool_call_id: String) -> CallToolResponse {
     let error = McpError { error, needs_auth: false };
     CallToolResponse {
@@ -213,7 +213,7 @@ fn json(members: Map<String, Value>) -> Json {
     Json::from(&Value::Object(members))
 }
 
-/// The name that models use.
+/// Returns the name that models use.
 fn full_name(lease: &Lease, target: &Target) -> String {
     let catalog = lease.catalog();
     let entry = catalog.tools().find(|entry| {
@@ -223,7 +223,7 @@ fn full_name(lease: &Lease, target: &Target) -> String {
     name.unwrap_or(&target.name).to_owned()
 }
 
-/// How long a text may be, at most as long as any.
+/// Parses the threshold for file output, limited to [`MAX_INLINE_BYTES`].
 pub(crate) fn parse_threshold(given: Option<i64>) -> Result<usize, Status> {
     let Some(given) = given else { return Ok(MAX_INLINE_BYTES) };
     let bytes = usize::try_from(given).map_err(|_| {
@@ -232,7 +232,7 @@ pub(crate) fn parse_threshold(given: Option<i64>) -> Result<usize, Status> {
     Ok(bytes.min(MAX_INLINE_BYTES))
 }
 
-/// How long a call may take.
+/// Parses a timeout; 0 means none.
 pub(crate) fn parse_timeout(given: Option<i64>) -> Result<Option<Duration>, Status> {
     let Some(given) = given.filter(|given| *given != 0) else { return Ok(None) };
     let milliseconds = u64::try_from(given)
@@ -240,17 +240,17 @@ pub(crate) fn parse_timeout(given: Option<i64>) -> Result<Option<Duration>, Stat
     Ok(Some(Duration::from_millis(milliseconds)))
 }
 
-/// What a caller wrote: perhaps the server, and one or two names of the tool.
+/// A tool as a caller names it: an optional server and one or two names.
 #[derive(Clone, Copy, Debug)]
 struct ToolReference<'a> {
     pub(crate) server: &'a str,
     pub(crate) names: [&'a str; 2],
 }
 
-/// The tool that is meant, or why that is not clear.
+/// Finds the tool that a caller means, or reports why the reference is unknown or ambiguous.
 ///
-/// Where a server is named and the caller sees all, an unknown name is left to the line, which
-/// records it and says what comes close.
+/// An unknown name with an explicit server is passed to the pipeline if the caller sees everything:
+/// the pipeline records the call and suggests similar names.
 fn find_tool(
     lease: &Lease,
     visitor: &AuthorizedCaller,
@@ -271,7 +271,7 @@ fn find_tool(
     let full = |place: usize| catalog.names().get(place).unwrap_or_default();
     let joined = |id: &str, own: &str| format!("{id}-{own}");
     let mut found: Vec<Target> = Vec::new();
-    // A full name says which server; only then a plain one is tried.
+    // Qualified names are tried before plain ones, which may be ambiguous.
     for pass in 0..3 {
         for entry in seen() {
             let id = entry.server.id.as_str();

@@ -1,4 +1,4 @@
-//! JSON as protobuf has it, and back.
+//! Converts between JSON and protobuf's `Struct`.
 
 use std::collections::BTreeMap;
 
@@ -6,16 +6,16 @@ use prost_types::value::Kind;
 use prost_types::{ListValue, Struct};
 use serde_json::{Map, Number, Value};
 
-/// Up to here a double tells every whole number from its neighbours.
+/// 2^53, up to which a double represents every integer exactly.
 const MAX_EXACT_INTEGER: f64 = 9_007_199_254_740_992.0;
 
-/// An object. Whole numbers beyond 2^53 lose their last digits.
+/// Converts a JSON object. Integers beyond 2^53 lose precision.
 pub(crate) fn to_struct(members: &Map<String, Value>) -> Struct {
     let fields = members.iter().map(|(name, value)| (name.clone(), to_value(value)));
     Struct { fields: fields.collect() }
 }
 
-/// The object that a text holds, if it holds one.
+/// Parses a JSON object; `None` if the text is not one.
 pub(crate) fn parse_struct(text: &str) -> Option<Struct> {
     serde_json::from_str(text).ok().as_ref().map(to_struct)
 }
@@ -34,7 +34,7 @@ fn to_value(value: &Value) -> prost_types::Value {
     prost_types::Value { kind: Some(kind) }
 }
 
-/// An object as JSON has it.
+/// Converts a protobuf object to JSON.
 pub(crate) fn from_struct(object: Struct) -> Map<String, Value> {
     from_fields(object.fields)
 }
@@ -42,7 +42,7 @@ pub(crate) fn from_struct(object: Struct) -> Map<String, Value> {
 pub(crate) fn from_fields(
     fields: impl IntoIterator<Item = (String, prost_types::Value)>,
 ) -> Map<String, Value> {
-    // In the order of their names: a map of protobuf has none.
+    // Sorted by name, because a protobuf map has no order.
     let sorted: BTreeMap<String, prost_types::Value> = fields.into_iter().collect();
     sorted.into_iter().map(|(name, value)| (name, from_value(value))).collect()
 }
@@ -58,18 +58,18 @@ fn from_value(value: prost_types::Value) -> Value {
     }
 }
 
-/// Schemas want whole numbers written as such.
+/// Converts integral doubles to JSON integers, which schemas require.
 fn from_number(number: f64) -> Value {
     if number.fract() == 0.0 && number.abs() <= MAX_EXACT_INTEGER {
         #[expect(clippy::cast_possible_truncation, reason = "it is whole and small enough")]
         let whole = number as i64;
         return Value::from(whole);
     }
-    // What is no number has no place in JSON.
+    // JSON has no NaN or infinity.
     Number::from_f64(number).map_or(Value::Null, Value::Number)
 }
 
-/// The members of an object as texts; what is no text is the text of JSON.
+/// Returns the members of a JSON object as strings; other values as JSON text.
 pub(crate) fn string_members(object: Option<&str>) -> std::collections::HashMap<String, String> {
     let members: Map<String, Value> =
         object.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Reads the configuration, and reads it again whenever a file changes.
+//! Loads the configuration, and reloads it whenever a file changes.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -10,24 +10,23 @@ use switchboard_files::watch;
 use switchboard_rules::Policies;
 use switchboard_trust::{Approvals, LockFile, fetch_team_files};
 
-/// How the configuration is read.
+/// The sources of the configuration.
 #[derive(Clone, Debug)]
 pub(crate) struct ConfigSource {
-    /// Where the files are.
     pub(crate) places: Places,
     pub(crate) environment: Environment,
-    /// Folders in place of those that the files name, if there are any.
+    /// Roots that override those in the files, if not empty.
     pub(crate) roots: Vec<PathBuf>,
-    /// Servers that are part of the program around us, whatever the files say.
+    /// In-process servers of the embedding program; they override entries in the files.
     pub(crate) in_process: Vec<ServerId>,
-    /// What servers may be, if that is locked.
+    /// The lock file that servers are checked against, if there is one.
     pub(crate) lock: Option<LockFile>,
-    /// Says what is wrong with rules that can be read.
+    /// Checks rules that parsed successfully.
     pub(crate) verify: fn(&Policies) -> Option<ConfigError>,
 }
 
 impl ConfigSource {
-    /// What the files say at this moment.
+    /// Loads the configuration from the files.
     #[must_use]
     pub(crate) fn load(&self) -> Config {
         let approvals = Approvals::load(&self.places.state);
@@ -51,14 +50,14 @@ impl ConfigSource {
         config
     }
 
-    /// Reads the files again whenever they change; what cannot be read keeps what was there.
+    /// Reloads the files whenever they change; an unreadable file keeps the old configuration.
     pub(crate) fn spawn_watch(self, config: &Published<Config>, tasks: &Tasks, events: &Events) {
         let config = config.clone();
         let events = events.clone();
         let stopping = tasks.stop_token().clone();
         let mut watch = watch(self.watched_files(&config.load()));
         tasks.spawn(async move {
-            // What changed between the first reading and the watch is read now.
+            // The first pass picks up changes between the initial load and the start of the watch.
             let mut told = false;
             loop {
                 let mut newer = self.load();
@@ -66,7 +65,7 @@ impl ConfigSource {
                 if !missing_team_files(&newer.team, state).is_empty() {
                     let problems = fetch_team_files(&newer.team, state).await;
                     newer = self.load();
-                    // That something is missing is found when the files are read; not why.
+                    // Loading reports that a file is missing, but only the download knows why.
                     newer.problems.extend(problems);
                 }
                 watch.set_files(self.watched_files(&newer));
@@ -91,7 +90,7 @@ impl ConfigSource {
         });
     }
 
-    /// The files whose change means something: also what was approved, or is no more.
+    /// Returns the files to watch: those of the configuration, and the file of approvals.
     fn watched_files(&self, config: &Config) -> Vec<PathBuf> {
         let mut files = config.files.clone();
         files.push(Approvals::file(&self.places.state));

@@ -1,4 +1,4 @@
-//! What a program that embeds the host needs beside the line: short ways to start it and to answer.
+//! Shortcuts for programs that embed the host: options, reviewers and askers.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,39 +18,39 @@ use crate::review::{
 };
 
 impl Options {
-    /// What the user has configured, as the program `switchboard` would find it.
+    /// Uses the user's configuration, found as the program `switchboard` finds it.
     ///
     /// # Errors
-    /// When there is no home folder.
+    /// Returns an error if there is no home folder.
     pub fn for_user() -> Result<Self, ConfigError> {
         let environment = Environment::from_process_checked()?;
         Ok(Self::new(Places::find(&environment, &[])?, environment))
     }
 
-    /// Nothing but what the program says: no file of the user or of a project is read. Records and
-    /// other state are kept in this folder.
+    /// Uses only the program's own settings: no file of the user or of a project is read. The
+    /// record and other state are kept in this folder.
     #[must_use]
     pub fn standalone(state: impl Into<PathBuf>) -> Self {
         Self::new(Places::without_files(state.into()), Environment::from_process())
     }
 
-    /// The same with this file of servers and settings, and no other.
+    /// Adds a file of servers and settings.
     #[must_use]
     pub fn with_file(mut self, file: impl Into<PathBuf>) -> Self {
         self.places.explicit.push(file.into());
         self
     }
 
-    /// The same with somebody who decides where the rules leave it to a person.
+    /// Sets the reviewer that decides calls whose verdict is *ask*.
     #[must_use]
     pub fn with_reviewer(mut self, reviewer: impl Reviewer + 'static) -> Self {
         self.reviewer = Arc::new(reviewer);
         self
     }
 
-    /// The same with somebody who answers what servers ask: forms to fill in, addresses to visit.
+    /// Sets the asker that answers elicitations: forms to fill in, URLs to visit.
     ///
-    /// Without one, servers are told that nobody can be asked.
+    /// Without one, servers are told that elicitation is not supported.
     #[must_use]
     pub fn with_asker(self, asker: impl Asker + 'static) -> Self {
         self.with_answers(|waiting| {
@@ -58,7 +58,7 @@ impl Options {
         })
     }
 
-    /// The same, and with models for the servers whose entry says that they may ask one.
+    /// Like [`Options::with_asker`], and sets a sampler for servers that are configured to use one.
     #[must_use]
     pub fn with_asker_and_sampler(
         self,
@@ -83,11 +83,11 @@ impl Options {
         self
     }
 
-    /// The same with a server whose tools are functions of the program. It takes the place of one
-    /// of the same name in a file.
+    /// Adds a server whose tools are functions of the program. It replaces a configured server of
+    /// the same name.
     ///
     /// # Errors
-    /// When that is no name for a server.
+    /// Returns an error if the name is not a valid server id.
     pub fn with_server(mut self, name: &str, server: InProcess) -> Result<Self, ServerIdError> {
         self.in_process.insert(ServerId::new(name)?, Arc::new(server));
         Ok(self)
@@ -95,11 +95,11 @@ impl Options {
 }
 
 impl Host {
-    /// Answers what waits for a person, as they saw it: [`Host::reviews`] lists it, and `by` says
-    /// where they saw it. The first answer counts, whoever gives it.
+    /// Answers a pending entry of [`Host::reviews`]; `by` records where it was answered. Only the
+    /// first answer counts.
     ///
     /// # Errors
-    /// When it does not wait any more, or it is no answer to what was asked.
+    /// Returns an error if the entry is no longer pending, or if the answer does not fit it.
     pub async fn answer(
         &self,
         entry: &QueueEntry,
@@ -110,14 +110,14 @@ impl Host {
     }
 }
 
-/// A function that decides at once is a reviewer.
+/// A function that decides immediately is a reviewer.
 impl<F: Fn(&Question) -> Answer + Send + Sync> Reviewer for F {
     fn ask<'a>(&'a self, question: &'a Question) -> review::ReviewFuture<'a> {
         Box::pin(async move { Ok(self(question)) })
     }
 }
 
-/// A function that replies at once is an asker.
+/// A function that replies immediately is an asker.
 impl<F: Fn(&Ask) -> AskReply + Send + Sync> Asker for F {
     fn ask<'a>(&'a self, ask: &'a Ask) -> ReplyFuture<'a> {
         Box::pin(async move { self(ask) })

@@ -1,4 +1,4 @@
-//! The handle on everything: start, lease, call, watch, stop. Wiring, no logic.
+//! The handle on the engine: start, lease, call, watch, stop. Wiring, no logic.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,7 +30,7 @@ use crate::leases::Leases;
 use crate::options::{FirstUseAsks, Options, Recording, StartError};
 use crate::review::{Asker, DEFAULT_REVIEW_LIMIT, ReviewQueue, Reviewer};
 
-/// The engine. Clones are handles on the same one.
+/// The engine. Clones are handles on the same instance.
 #[derive(Clone)]
 pub struct Host {
     inner: Arc<HostInner>,
@@ -64,10 +64,10 @@ struct HostInner {
 }
 
 impl Host {
-    /// Reads the configuration and starts the servers; does not wait for them.
+    /// Loads the configuration and starts the servers, without waiting for them.
     ///
     /// # Errors
-    /// When calls could not be recorded, or the rules cannot be read.
+    /// Returns an error if the ledger cannot be opened or the rules cannot be read.
     pub fn start(options: Options) -> Result<Self, StartError> {
         let reading = config_source(&options);
         let Options { places, environment, reviewer, answers, lock, presence, .. } = options;
@@ -151,13 +151,14 @@ impl Host {
         Ok(Self { inner: Arc::new(inner) })
     }
 
-    /// What servers say about their tools, as far as it was approved or is held.
+    /// Returns the tool annotations of servers, from approved and quarantined definitions.
     #[must_use]
     pub fn annotations(&self) -> PinnedAnnotations {
         PinnedAnnotations::load(&self.inner.places.state, &self.inner.config.load())
     }
 
-    /// Waits until every server's first attempt is over, or only those that are named.
+    /// Waits until the first start of every server, or of the named ones, has succeeded or failed;
+    /// at most twice the start limit.
     pub async fn wait_settled(&self, servers: Option<&[ServerId]>) {
         let until = Instant::now() + self.inner.start_limit * 2;
         let mut changes = self.inner.fleet.changes();
@@ -176,72 +177,73 @@ impl Host {
         }
     }
 
-    /// Asks the supervisor for something.
+    /// Sends a command to the supervisor.
     pub async fn command(&self, command: SupervisorCommand) {
-        // The supervisor ends only with the host; there is nothing to command then.
+        // The supervisor ends only with the host; no command is needed then.
         _ = self.inner.commands.send(command).await;
     }
 
-    /// The folder for what is kept.
+    /// Returns the state folder.
     pub fn state_folder(&self) -> &std::path::Path {
         &self.inner.places.state
     }
 
-    /// The servers with what may be used of them, as they are and as they change.
+    /// Returns the published fleet: the servers and their approved definitions.
     #[must_use]
     pub fn fleet(&self) -> &Published<Fleet> {
         &self.inner.fleet
     }
 
-    /// The configuration, as it is and as it changes.
+    /// Returns the published configuration.
     #[must_use]
     pub fn config(&self) -> &Published<Config> {
         &self.inner.config
     }
 
-    /// The record of calls.
+    /// Returns the ledger.
     #[must_use]
     pub fn ledger(&self) -> &Ledger {
         &self.inner.ledger
     }
 
-    /// The logins of servers.
+    /// Returns the logins of servers.
     #[must_use]
     pub fn logins(&self) -> &Logins {
         &self.inner.logins
     }
 
-    /// What happens.
+    /// Returns the events of the host.
     #[must_use]
     pub fn events(&self) -> &Events {
         &self.inner.events
     }
 
-    /// What waits for a person, here and in other processes.
+    /// Returns the queue of pending reviews and questions, shared with other processes.
     #[must_use]
     pub fn reviews(&self) -> &ReviewQueue {
         &self.inner.waiting
     }
 
-    /// From here on `asker` is asked what belongs to that call, and the face what does not, until
-    /// the registration is dropped or the call has ended.
+    /// Registers `asker` for the questions of one call, until the registration is dropped or the
+    /// call ends. Other questions still go to the face.
     pub fn answer_for(&self, call: impl Into<WhichCall>, asker: Arc<dyn Asker>) -> Registration {
         self.inner.in_flight.register(call.into(), asker)
     }
 
-    /// The folders of this host: those of the settings or of this run, or else the current one.
+    /// Returns the roots of this host: those of its options or settings, or else the current
+    /// folder.
     #[must_use]
     pub fn roots(&self) -> Vec<PathBuf> {
         roots(&self.inner.config.load(), &self.inner.environment)
     }
 
-    /// What servers said unasked.
+    /// Returns the log messages of servers.
     #[must_use]
     pub fn messages(&self) -> &ServerMessageStore {
         &self.inner.messages
     }
 
-    /// Is cancelled when the host stops.
+    /// Returns the token that is cancelled when the host stops.
     pub fn stop_token(&self) -> &CancellationToken {
         self.inner.tasks.stop_token()
     }
@@ -280,13 +282,13 @@ impl Host {
         &self.inner.always_allowed
     }
 
-    /// The audit log of definitions and entries, to read and to add to. Both block.
+    /// Returns the audit log of definitions and entries. Reading and writing it block.
     #[must_use]
     pub fn audit(&self) -> &Audit {
         &self.inner.audit
     }
 
-    /// The hooks of all levels, whether they count or not.
+    /// Returns the hooks of all levels, whether or not they are in force.
     #[must_use]
     pub fn hooks(&self) -> Arc<HookSet> {
         self.inner.hooks.set()
@@ -300,7 +302,7 @@ impl Host {
         &self.inner.reviewer
     }
 
-    /// Who answers what servers ask, where no caller does it for itself.
+    /// Returns the answers to requests of servers, for callers without their own.
     #[must_use]
     pub fn answers(&self) -> &Arc<dyn Answers> {
         &self.inner.answers
@@ -316,7 +318,7 @@ impl Host {
 }
 
 impl HostInner {
-    /// Starts the tasks that follow what servers offer and what waits for a person.
+    /// Starts the tasks for notifications, the audit log and first-use questions.
     fn spawn_watchers(&self, first_use: FirstUseAsks) {
         notify_pending_reviews(&self.config, &self.environment, &self.tasks, &self.events);
         self.leases.spawn_audit(&self.pins, self.audit.clone(), &self.tasks);
@@ -369,7 +371,7 @@ fn review_queue(record: Recording, state: &std::path::Path) -> ReviewQueue {
     ReviewQueue::new(file, DEFAULT_REVIEW_LIMIT)
 }
 
-/// A late answer changes no outcome; it is kept where that is possible.
+/// Stores late answers in the ledger; they change no outcome.
 fn keep_late_answers(ledger: &Ledger, mut late: mpsc::Receiver<(u64, Json)>, tasks: &Tasks) {
     let ledger = ledger.clone();
     let stopping = tasks.stop_token().clone();
@@ -382,10 +384,11 @@ fn keep_late_answers(ledger: &Ledger, mut late: mpsc::Receiver<(u64, Json)>, tas
     });
 }
 
-/// Where the ledger is, below the folder for state.
+/// Returns the path of the ledger below the state folder.
 #[must_use]
 pub fn ledger_file(state: &std::path::Path) -> PathBuf {
-    // A folder of its own: the state folder is watched for approvals, and this is written all the time.
+    // A separate folder: the state folder is watched for approvals, and the ledger changes
+    // constantly.
     state.join("record").join("calls.db")
 }
 

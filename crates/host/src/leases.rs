@@ -1,4 +1,4 @@
-//! Leases: what can be called now, without what is quarantined, flagged or forbidden.
+//! Leases: the targets that can be called, without those that are quarantined, flagged or denied.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use switchboard_trust::{
 
 use crate::host::Host;
 
-/// Makes leases, and keeps for all of them what depends only on the edition of the fleet.
+/// Creates leases, and caches what depends only on the edition of the fleet.
 pub(crate) struct Leases {
     scanner: FleetScanner,
     cached: Mutex<Option<CachedCatalog>>,
@@ -30,7 +30,7 @@ struct CachedCatalog {
     deny_list: Arc<DenyList>,
 }
 
-/// Scans what servers offer, where the settings say so.
+/// Scans the definitions of servers, if the settings enable it.
 #[derive(Clone)]
 struct FleetScanner {
     scanner: Arc<DefinitionScanner>,
@@ -61,8 +61,8 @@ impl Leases {
         Self { scanner, cached: Mutex::default(), checks: Arc::default() }
     }
 
-    /// Scans definitions as soon as servers offer them, whether or not anyone takes a lease, and
-    /// writes the findings to the audit log.
+    /// Scans definitions as soon as servers offer them, whether or not a lease is taken, and writes
+    /// the findings to the audit log.
     pub(crate) fn spawn_audit(&self, pins: &PinGate, audit: Audit, tasks: &Tasks) {
         let scanner = self.scanner.clone();
         let mut changes = pins.visible().changes();
@@ -73,7 +73,7 @@ impl Leases {
             let mut noted = HashSet::new();
             loop {
                 let changed = stopping.run_until_cancelled(changes.changed()).await;
-                // The last edition is written down even if the host stops.
+                // The last edition is audited even if the host stops.
                 let is_over = changed.is_none();
                 let visible = scanner.scan(changed.unwrap_or_else(|| changes.load()));
                 for event in first_use.publish_pinned(&visible.flagged) {
@@ -110,7 +110,7 @@ impl Leases {
             .with_deny_list(deny_list)
     }
 
-    /// The targets that the rules forbid to every caller.
+    /// Returns the targets that the rules deny to every caller.
     fn deny_list(&self, fleet: &Fleet, rules: &ActiveRules) -> DenyList {
         let policy = rules.policy(&self.scanner.config.load().policies);
         let mut deny_list = DenyList::new();
@@ -127,20 +127,20 @@ impl Leases {
 }
 
 impl Host {
-    /// Returns what can be called now, to be held by the caller that is shown it.
+    /// Returns a lease on the current catalog.
     #[must_use]
     pub fn lease(&self) -> Lease {
         self.leases().lease(self.fleet().load(), self.rules())
     }
 
-    /// Returns every definition in which the scanner found something; those in quarantine are in no
-    /// lease.
+    /// Returns every definition in which the scanner found something, including those that it
+    /// removed from all leases.
     #[must_use]
     pub fn flagged(&self) -> Arc<[Flagged]> {
         Arc::clone(&self.leases().scanner.scan(self.fleet().load()).flagged)
     }
 
-    /// Returns the same for everything that servers offer, approved or not.
+    /// Like [`Host::flagged`], for all definitions of servers, approved or not.
     #[must_use]
     pub fn all_flagged(&self) -> Vec<Flagged> {
         if !self.config().load().settings.scan {
@@ -151,8 +151,8 @@ impl Host {
         self.leases().scanner.scanner.flagged_definitions(&offered)
     }
 
-    /// Returns the rule that forbids a target to everyone, if there is one: for requests to servers
-    /// that are not calls.
+    /// Returns the rule that denies a target to everyone, if there is one. For requests that are
+    /// not calls, such as subscriptions.
     pub(crate) fn forbidding_rule(&self, target: &Target) -> Option<String> {
         let config = self.config().load();
         let policy = self.rules().policy(&config.policies);

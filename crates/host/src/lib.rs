@@ -1,9 +1,9 @@
-//! The engine of Switchboard: one call from a configuration to a durable record, and what keeps
-//! servers alive meanwhile.
+//! The engine of Switchboard: runs calls from a configuration to a durable record, and supervises
+//! the servers.
 //!
-//! A program that embeds it gets every configured MCP server behind one handle, [`Host`]: started,
-//! looked after and ended; every call checked, allowed by rules or by a person, run once and
-//! recorded with exactly one outcome.
+//! A program that embeds it gets every configured MCP server behind one handle, [`Host`]. The host
+//! starts, supervises and stops the servers. Every call is checked, allowed by rules or by a
+//! person, run once and recorded with exactly one outcome.
 //!
 //! ```
 //! use serde_json::json;
@@ -25,32 +25,34 @@
 //! # }
 //! ```
 //!
-//! # What there is
+//! # Overview
 //!
-//! | to | use |
-//! |---|---|
-//! | start and stop | [`Options`], [`Host::start`], [`Host::wait_settled`], [`Host::stop`] |
-//! | see what can be called, and hold on to it | [`Host::lease`], [`Lease`] |
-//! | call | [`Host::call`] with a [`ProposedCall`]; [`Host::call_with`] to watch, answer or give up |
-//! | call with types of Rust | [`Host::call_for`], [`Host::call_for_content`]; `switchboard generate rust` writes the functions |
-//! | say who calls | [`Caller::person`], [`Caller::program`], [`Caller::model`]: the rules go by it |
-//! | decide about calls | [`Reviewer`]: a function from a question to an answer is one |
-//! | answer what servers ask | [`Asker`]: a function from a question to a reply is one; [`Host::answer_for`] for one call |
-//! | answer from elsewhere what waits | [`Host::reviews`], [`Host::answer`] |
-//! | watch | [`Host::events`], [`Host::fleet`], [`Host::config`] |
-//! | look back | [`Host::ledger`] |
-//! | bring tools of one's own | [`InProcess`]: a server whose tools are functions |
-//! | bring a model of one's own | `switchboard_prompting::Model`, for conversations; `switchboard_core::Sampler`, for servers that ask |
+//! - Start and stop: [`Options`], [`Host::start`], [`Host::wait_settled`], [`Host::stop`].
+//! - See what can be called, and keep it stable: [`Host::lease`], [`Lease`].
+//! - Call: [`Host::call`] with a [`ProposedCall`]; [`Host::call_with`] to watch, answer or cancel.
+//! - Call with Rust types: [`Host::call_for`], [`Host::call_for_content`];
+//!   `switchboard generate rust` writes the functions.
+//! - Identify the caller: [`Caller::person`], [`Caller::program`], [`Caller::model`]; rules depend
+//!   on it.
+//! - Decide calls: [`Reviewer`]; a function from a question to an answer is one.
+//! - Answer questions of servers: [`Asker`]; a function from a question to a reply is one.
+//!   [`Host::answer_for`] sets one for a single call.
+//! - Answer pending reviews and questions from elsewhere: [`Host::reviews`], [`Host::answer`].
+//! - Observe: [`Host::events`], [`Host::fleet`], [`Host::config`].
+//! - Read the record: [`Host::ledger`].
+//! - Add your own tools: [`InProcess`], a server whose tools are functions.
+//! - Add your own model: `switchboard_prompting::Model` for conversations,
+//!   `switchboard_core::Sampler` for servers that sample.
 //!
-//! The examples of this crate and of `switchboard-agent` show each in a few lines. What of all this
-//! stays as it is, and what may change, is written in `docs/reference/library.md`.
+//! The examples of this crate and of `switchboard-agent` show each in a few lines.
+//! `docs/reference/library.md` says which parts of the API are stable.
 //!
-//! # Who decides
+//! # Approval of calls
 //!
-//! Nothing runs without a reason. A call of a [`Caller::person`] was asked for by a person, which is
-//! its approval unless a rule denies it. A call of a [`Caller::program`] or of a [`Caller::model`]
-//! needs a rule, `autoApprove` in the entry of its server, [`Options::allow`], or a reviewer who says
-//! yes. Where there is none of these it does not run, and its outcome says so.
+//! No call runs without an approval. A call of a [`Caller::person`] was requested by a person,
+//! which is its approval unless a rule denies it. A call of a [`Caller::program`] or of a
+//! [`Caller::model`] needs a rule, `autoApprove` in the entry of its server, [`Options::allow`], or
+//! a reviewer's approval. Without any of these it does not run, and its outcome says so.
 //!
 //! ```
 //! use switchboard_host::Options;
@@ -65,16 +67,16 @@
 //! });
 //! ```
 //!
-//! # What it does not do
+//! # Limits
 //!
-//! The host never prints, never reads standard input and never listens. It keeps no global state: two
-//! hosts in one process know nothing of each other. There is one exception, on purpose: secrets that
-//! any of them has met are taken out of what all of them write down.
+//! The host never prints, never reads standard input and never listens. It has no global state: two
+//! hosts in one process are independent. There is one deliberate exception: the list of secrets to
+//! redact is shared, so that no host writes down a secret of another.
 //!
-//! # How it is made
+//! # Structure
 //!
-//! `call/` is the pipeline that every call takes; `review/`, `hooks/` and `first_use/` ask people and
-//! programs on its way; `host.rs` wires the crates below into one handle. ARCHITECTURE.md has the map.
+//! `call/` is the pipeline that every call takes; `review/`, `hooks/` and `first_use/` ask people
+//! and programs on its way; `host.rs` wires the crates below into one handle. See ARCHITECTURE.md.
 
 mod call;
 mod config_watch;
@@ -110,7 +112,7 @@ pub use review::{
 };
 pub use typed::CallError;
 
-// What a program that embeds the host needs of the crates below it.
+// Re-exports of the lower crates that an embedding program needs.
 pub use switchboard_builtin::InProcess;
 pub use switchboard_catalog::Lease;
 pub use switchboard_core::{
@@ -128,7 +130,7 @@ pub mod format {
     pub use switchboard_core::Reply;
 }
 
-/// The guide for programs that embed the host: its code is compiled with the doc tests.
+/// The guide for embedding programs, whose code is compiled with the doc tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/guides/library.md")]
 struct Guide;

@@ -1,4 +1,4 @@
-//! How to start a host.
+//! Options for starting a host.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,63 +17,64 @@ use switchboard_trust::{LockFile, Presence};
 
 use crate::review::{NobodyThere, ReviewQueue, Reviewer};
 
-/// How to start a host.
+/// Options for starting a host.
 pub struct Options {
-    /// Where the files are.
+    /// The locations of the configuration and state files.
     pub places: Places,
-    /// Our own environment, as a value.
+    /// The environment of this process, as a value.
     pub environment: Environment,
-    /// A program and its first arguments that stays between us and each server we start, so that
-    /// nothing outlives us. Without one, servers are ended when the host stops, but not when it is
-    /// killed.
+    /// A program with its first arguments that runs between this process and each server, so that
+    /// no server outlives the host. Without one, servers end when the host stops, but not when it
+    /// is killed.
     pub keeper: Option<Vec<String>>,
-    /// Who is asked where a call needs a person.
+    /// Reviews calls whose verdict is *ask*.
     pub reviewer: Arc<dyn Reviewer>,
-    /// Who answers what servers ask.
+    /// Answers requests of servers.
     pub answers: Arc<dyn Answers>,
-    /// Where questions wait for other faces as well, if `answers` shares it; or one of its own.
+    /// The queue in which questions are visible to other faces. Must be the one that `answers`
+    /// uses, if that has one; `None` creates a queue.
     pub waiting: Option<ReviewQueue>,
-    /// Only these servers, if any are named.
+    /// Starts only these servers.
     pub only: Option<Vec<ServerId>>,
-    /// Whether calls are recorded.
     pub record: Recording,
     /// How long a server may take to start.
     pub start_limit: Duration,
-    /// What models may call without a question, as long as this host runs.
+    /// Targets that may be called without review while this host runs.
     pub allow: Vec<Pattern>,
-    /// Who logs in to servers without being told to. Nobody, if there is none.
+    /// Logs in to servers automatically; without one, logins have to be started explicitly.
     pub visitor: Option<Arc<dyn Visitor>>,
-    /// The folders of this run, in place of those of the settings; none leaves them as they are.
+    /// Roots that override those of the settings, if not empty.
     pub roots: Vec<PathBuf>,
-    /// Servers that are part of this program; [`Options::with_server`] adds one.
+    /// In-process servers; [`Options::with_server`] adds one.
     pub in_process: BTreeMap<ServerId, Arc<InProcess>>,
-    /// What servers may offer, in place of what was approved here; anything else is held.
+    /// The lock file that replaces local approvals: definitions that it does not list are
+    /// quarantined.
     pub lock: Option<LockFile>,
-    /// Whether servers that nobody has approved yet are put before people.
+    /// Whether unapproved servers are added to the review queue.
     pub first_use: FirstUseAsks,
-    /// Whether a person is there who can be asked about a server that is new, before it is used.
+    /// Whether a person is present who can approve a new server before it is used.
     pub presence: Presence,
 }
 
-/// Whether a server that waits for its first approval waits in the queue of what people are asked.
+/// Whether a server that waits for its first approval is added to the review queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FirstUseAsks {
-    /// As long as the host runs, for every face.
+    /// Added to the queue while the host runs, visible to every face.
     InQueue,
-    /// It is only held; for a host that runs for a moment.
+    /// Only quarantined, for a short-lived host.
     Nobody,
 }
 
 /// Whether calls are recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Recording {
-    /// In the ledger; a call that cannot be recorded is refused.
+    /// Calls are recorded in the ledger; a call that cannot be recorded is refused.
     On,
     Off,
 }
 
 impl Options {
-    /// The usual way: everything that is configured, recorded, with nobody to ask.
+    /// Returns the default options: all configured servers, recording on, no reviewer.
     #[must_use]
     pub fn new(places: Places, environment: Environment) -> Self {
         Self {
@@ -97,13 +98,13 @@ impl Options {
     }
 }
 
-/// Why a host does not start.
+/// The reason that a host cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The ledger cannot be used.
+    /// The ledger cannot be opened.
     #[error("calls cannot be recorded: {0}")]
     Ledger(#[from] LedgerError),
-    /// Rules cannot be read, so nobody knows what is allowed.
+    /// The rules cannot be read, so no call could be decided.
     #[error("the rules cannot be read: {0}")]
     Policy(ConfigError),
 }

@@ -1,6 +1,6 @@
-//! What faces and embedding programs may see of verdicts: questions, explanations and replays.
+//! The public view of policy: questions, explanations and replays.
 //!
-//! Deciding stays inside: a permit cannot be named through the host.
+//! Deciding is internal: `PermittedCall` is not exported.
 //!
 //! ```compile_fail
 //! use switchboard_host::policy::PermittedCall;
@@ -21,7 +21,7 @@ pub use switchboard_policy::{
     what_if,
 };
 
-/// Returns the rules' view of a recorded call, with its server's annotations of the tool.
+/// Returns the policy's view of a recorded call, with its server's annotations of the tool.
 #[must_use]
 pub fn past_call(recorded: &FullCall, annotations: &PinnedAnnotations) -> PastCall {
     let summary = &recorded.summary;

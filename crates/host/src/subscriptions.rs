@@ -1,4 +1,4 @@
-//! What faces ask of servers beside calls: to tell of changes, and how a value may go on.
+//! Requests to servers that are not calls: subscriptions and completions.
 
 use std::time::Duration;
 
@@ -11,15 +11,16 @@ use switchboard_fleet::{
 
 use crate::host::Host;
 
-/// So long is waited for what a server has sent already.
+/// How long `caught_up` waits for messages already received.
 const CATCH_UP_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Host {
-    /// Has a server tell of changes of a resource, as events, until the result is dropped; also
-    /// after the connection was lost and made again.
+    /// Subscribes to changes of a resource, reported as events, until the result is dropped. The
+    /// subscription is renewed after a reconnect.
     ///
     /// # Errors
-    /// When the server is not there or does not offer it.
+    /// Returns an error if the server is not ready, does not support subscriptions, or a rule
+    /// denies it.
     pub fn subscribe(&self, server: &str, uri: &str) -> Result<Subscription, SubscribeError> {
         if let Some(by) = self.forbidding_rule(&Target::new(TargetKind::Resource, server, uri)) {
             return Err(SubscribeError::NotAllowed(by));
@@ -35,8 +36,8 @@ impl Host {
         Ok(self.subscriptions().subscribe(id, uri))
     }
 
-    /// Waits, for a moment at most, until everything that a server has sent is taken in: what it
-    /// said before an answer is then known when the answer is passed on.
+    /// Waits briefly until all messages received from a server are processed, so that messages sent
+    /// before an answer are known when the answer is forwarded.
     pub async fn caught_up(&self, server: &str) {
         let fleet = self.fleet().load();
         let instances = fleet.servers.get(server).into_iter().flat_map(|server| &server.instances);
@@ -46,10 +47,11 @@ impl Host {
         }
     }
 
-    /// Asks a server of the lease how the value of an argument may go on.
+    /// Requests completions for an argument value from a server of the lease.
     ///
     /// # Errors
-    /// When the server is not there, does not offer it or has no answer in time.
+    /// Returns an error if the server is not ready, does not support completion, does not answer in
+    /// time, or a rule denies it.
     pub async fn complete(
         &self,
         lease: &Lease,

@@ -1,4 +1,4 @@
-//! Calls with Rust types for their arguments and results, as generated functions make them.
+//! Calls with Rust types for arguments and results, used by generated functions.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -8,38 +8,36 @@ use switchboard_wire::Json;
 
 use crate::host::Host;
 
-/// Why a call gave no value of the type that was asked for.
+/// The reason that a typed call returned no value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
-    /// The arguments are no JSON object, so nothing was called.
+    /// The arguments do not serialize to a JSON object; no call was made.
     #[error("the arguments for `{target}` are no JSON object: {why}")]
     Arguments {
-        /// What was to be called.
         target: String,
-        /// What they are instead.
+        /// The actual type, or the serialization error.
         why: String,
     },
-    /// The call ended in another way than with a result.
+    /// The call ended without a successful result.
     #[error("`{target}` ended as {}{}", outcome.kind, outcome_text(outcome))]
     Ended {
         target: String,
-        /// How it ended; the result of a tool that reports a failure is in it.
+        /// The outcome, with the result of a tool that reports an error.
         outcome: Box<Outcome>,
     },
-    /// There is a result, but not of this type.
+    /// The result does not deserialize to the requested type.
     #[error("the result of `{target}` has another shape: {why}")]
     Shape {
         target: String,
-        /// What does not fit.
         why: String,
-        /// The outcome with the result as it came.
+        /// The outcome with the raw result.
         outcome: Box<Outcome>,
     },
 }
 
 impl CallError {
-    /// How the call ended, if there was one.
+    /// Returns the outcome of the call, if one was made.
     #[must_use]
     pub fn outcome(&self) -> Option<&Outcome> {
         match self {
@@ -48,7 +46,7 @@ impl CallError {
         }
     }
 
-    /// What to do next.
+    /// Returns the next step for the user.
     #[must_use]
     pub fn hint(&self) -> Option<&str> {
         self.outcome()?.hint.as_deref()
@@ -56,14 +54,14 @@ impl CallError {
 }
 
 impl Host {
-    /// Calls a tool on the catalog of this moment and reads its structured result.
+    /// Calls a tool on the current catalog and deserializes its structured result.
     ///
-    /// `()` stands for no arguments. It is the same call as [`Host::call`], with the same rules, and
+    /// Pass `()` for no arguments. The call is subject to the same rules as [`Host::call`], and
     /// recorded in the same way.
     ///
     /// # Errors
-    /// When the call does not end with a result, or with one that has no structured content of this
-    /// type.
+    /// Returns an error if the call does not end with a result, or if the result has no structured
+    /// content of this type.
     pub async fn call_for<T: DeserializeOwned>(
         &self,
         caller: &Caller,
@@ -83,10 +81,10 @@ impl Host {
         })
     }
 
-    /// The same for a tool whose results have no schema: the content, item by item.
+    /// Like [`Host::call_for`], for a tool without an output schema: returns the content items.
     ///
     /// # Errors
-    /// When the call does not end with a result.
+    /// Returns an error if the call does not end with a result.
     pub async fn call_for_content(
         &self,
         caller: &Caller,
@@ -124,7 +122,7 @@ impl Host {
     }
 }
 
-/// The text of a JSON object.
+/// Serializes arguments to a JSON object; `()` becomes an empty one.
 fn to_object(arguments: &(impl Serialize + ?Sized)) -> Result<Json, String> {
     match serde_json::to_value(arguments) {
         Ok(Value::Null) => Ok(crate::call::pipeline::no_arguments()),
@@ -137,7 +135,7 @@ fn to_object(arguments: &(impl Serialize + ?Sized)) -> Result<Json, String> {
     }
 }
 
-/// What is said of an outcome: its sentence, or what the tool itself says of its failure.
+/// Returns the message of an outcome, or else the first text of the tool's own error.
 fn outcome_text(outcome: &Outcome) -> String {
     let told = outcome.message.clone().or_else(|| {
         let result = outcome.result.as_ref()?;

@@ -1,4 +1,4 @@
-//! One text for one meaning: JSON with its members in order and nothing between them.
+//! Canonical JSON: members sorted by name, no insignificant whitespace.
 
 use std::fmt;
 
@@ -7,18 +7,18 @@ use serde_json::Value;
 
 use crate::tree::{Scalar, TreeReader, read_tree};
 
-/// A JSON value that keeps members of the same name apart: who reads it after us may take another
-/// of them than we do.
+/// A JSON value that keeps duplicate names: another reader may take a different one of them than we
+/// do.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CanonicalNode {
-    /// Anything without parts, as JSON text.
+    /// A scalar, as JSON text.
     Plain(String),
     List(Vec<Self>),
-    /// In the order of their names.
+    /// Sorted by name.
     Members(Vec<(String, Self)>),
 }
 
-/// The canonical text of a definition. What is no JSON that we read stays as it is.
+/// Returns the canonical text of a definition; malformed JSON is returned unchanged.
 #[must_use]
 pub fn canonicalize(raw: &str) -> String {
     CanonicalNode::parse(raw).map_or_else(|| raw.to_owned(), |node| node.to_string())
@@ -30,7 +30,7 @@ impl CanonicalNode {
         serde_json::from_str(raw).ok()
     }
 
-    /// The same without the member of this name.
+    /// Removes the members of this name.
     pub fn without(self, name: &str) -> Self {
         match self {
             Self::Members(mut members) => {
@@ -89,7 +89,7 @@ impl TreeReader for CanonicalReader {
     }
 
     fn object(&mut self, mut members: Self::Members) -> CanonicalNode {
-        // Stable: two members of one name keep their order, which decides which of them counts.
+        // A stable sort: duplicate names keep their order, which decides which of them counts.
         members.sort_by(|left, right| left.0.cmp(&right.0));
         CanonicalNode::Members(members)
     }

@@ -1,4 +1,4 @@
-//! A piece of JSON text that is passed on as it came: the same bytes, shared, never re-encoded.
+//! JSON text that is forwarded unchanged: the same bytes, shared, never re-encoded.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -15,34 +15,34 @@ impl Json {
     /// The JSON value `null`.
     pub const NULL: Self = Self(Bytes::from_static(b"null"));
 
-    /// Takes text that is known to be JSON, for instance because a serializer wrote it.
+    /// Wraps text that is known to be JSON, for instance because a serializer wrote it.
     #[must_use]
     pub fn from_trusted(text: String) -> Self {
         Self(Bytes::from(text))
     }
 
-    /// Takes bytes that are known to be JSON text, for instance because they were one before.
+    /// Wraps bytes that are known to be JSON text, for instance because they came from a [`Json`].
     #[must_use]
     pub const fn from_trusted_bytes(bytes: Bytes) -> Self {
         Self(bytes)
     }
 
-    /// Checks that `bytes` are JSON text and keeps them as they are.
+    /// Checks that `bytes` are JSON text and keeps them unchanged.
     ///
     /// # Errors
-    /// When they are not.
+    /// Returns an error if they are not JSON.
     pub fn parse(bytes: Bytes) -> Result<Self, serde_json::Error> {
         serde_json::from_slice::<&RawValue>(&bytes)?;
         Ok(Self(bytes))
     }
 
-    /// The part of `line` that `text` was borrowed from.
+    /// Returns the part of `line` that `text` borrows, without copying.
     pub fn slice_from(line: &Bytes, text: &str) -> Self {
         Self(line.slice_ref(text.as_bytes()))
     }
 
-    /// The part that `text`, which is JSON by itself, was borrowed from, shared; a copy of what
-    /// was borrowed elsewhere.
+    /// Returns `text`, which must be JSON, as a [`Json`]: shared if it borrows from `self`, else
+    /// copied.
     #[must_use]
     pub fn slice(&self, text: &str) -> Self {
         let whole = self.0.as_ptr().addr();
@@ -55,35 +55,35 @@ impl Json {
         }
     }
 
-    /// The text.
+    /// Returns the text.
     #[must_use]
     pub fn as_str(&self) -> &str {
-        // Every constructor has seen a JSON parser accept the bytes, so they are UTF-8.
+        // Every constructor requires bytes that a JSON parser accepted, so they are UTF-8.
         utf8(&self.0).unwrap_or("null")
     }
 
-    /// The text's bytes.
+    /// Returns the bytes of the text.
     #[must_use]
     pub const fn bytes(&self) -> &Bytes {
         &self.0
     }
 
-    /// Decodes the text; borrowed fields point into it.
+    /// Deserializes the text; borrowed fields point into it.
     ///
     /// # Errors
-    /// When the text does not have the shape of `T`.
+    /// Returns an error if the text does not match `T`.
     pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
         serde_json::from_str(self.as_str())
     }
 
-    /// Decodes a string value, with its escapes undone.
+    /// Returns the value of a JSON string, unescaped.
     #[must_use]
     pub fn as_text(&self) -> Option<Cow<'_, str>> {
         self.read().ok()
     }
 }
 
-/// Bytes as text; a gateway asks for that often, and messages may be long.
+/// Validates bytes as UTF-8 with SIMD, since a gateway does it often and messages may be long.
 pub fn utf8(bytes: &[u8]) -> Option<&str> {
     simdutf8::basic::from_utf8(bytes).ok()
 }

@@ -1,26 +1,26 @@
-//! The members of a JSON object, found in one quick walk: names decoded, values left as they are.
+//! A fast scanner for the members of a JSON object: names are decoded, values stay raw.
 //!
-//! A general parser looks at every byte of a text to find its end. Most bytes of a message are in
-//! a few long strings, in which only three kinds matter: these are looked for many at a time.
+//! A general parser inspects every byte of a text to find its end. Most bytes of a message are in a
+//! few long strings, in which only three kinds of bytes matter: these are searched for many bytes
+//! at a time.
 
 use std::borrow::Cow;
 
-/// So many blocks of a string are looked at before a search begins: most strings are over by then.
+/// Number of 8-byte blocks of a string checked before `memchr` is used: most strings end earlier.
 const MAX_SHORT_BLOCKS: usize = 4;
 
-/// Why a text has no members.
+/// The reason that a text has no members.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MembersError {
-    /// It is not JSON.
     NotJson,
-    /// It is JSON of another kind.
+    /// It is JSON, but not an object.
     NotAnObject,
 }
 
-/// Hands over the name and the value of every member, in order.
+/// Calls `each` with the name and the value of every member, in order.
 ///
 /// # Errors
-/// When the text is not an object; what was handed over until then means nothing.
+/// Returns an error if the text is not an object; the members passed until then must be discarded.
 pub fn for_each_member<'a>(
     text: &'a str,
     mut each: impl FnMut(Cow<'a, str>, &'a str),
@@ -38,17 +38,18 @@ pub fn for_each_member<'a>(
     walk.object(text, &mut each).and_then(|()| walk.end()).ok_or(MembersError::NotJson)
 }
 
-/// A place in a text; every step ends behind what it is named after, or there is none of it.
+/// A position in a text. Every method advances past the element it is named after, or returns
+/// `None` if the text is malformed.
 struct JsonWalker<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// The brackets that are open: a list in place of calls within calls, as the depth is the
-    /// sender's choice.
+    /// The closing brackets of open values: a stack instead of recursion, since the sender chooses
+    /// the depth.
     open: Vec<u8>,
 }
 
 impl<'a> JsonWalker<'a> {
-    /// An object, of which the members are handed over as they are written, names with quotes.
+    /// Scans an object and passes its members as they are written, names with quotes.
     fn object(
         &mut self,
         text: &'a str,
@@ -113,7 +114,7 @@ impl<'a> JsonWalker<'a> {
         }
     }
 
-    /// Closes what ends behind a value; says whether another value follows.
+    /// Closes the brackets after a value; returns whether another value follows.
     fn close_or_continue(&mut self) -> Option<bool> {
         while let Some(&closing) = self.open.last() {
             self.spaces();
@@ -149,7 +150,7 @@ impl<'a> JsonWalker<'a> {
         Some(())
     }
 
-    /// The rest of a string, behind its first quote.
+    /// Scans the rest of a string, after its opening quote.
     fn string(&mut self) -> Option<()> {
         loop {
             self.at += plain_prefix(self.bytes.get(self.at..)?)?;
@@ -157,13 +158,13 @@ impl<'a> JsonWalker<'a> {
                 b'"' => return Some(()),
                 b'\\' => self.escape()?,
                 ..b' ' => return None,
-                // One of the last few bytes of the text.
+                // One of the last bytes of the text, which do not fill a block.
                 _ => {}
             }
         }
     }
 
-    /// The rest of an escape, behind its backslash.
+    /// Scans the rest of an escape, after its backslash.
     fn escape(&mut self) -> Option<()> {
         match self.next()? {
             b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => Some(()),
@@ -177,7 +178,7 @@ impl<'a> JsonWalker<'a> {
         }
     }
 
-    /// The rest of a number, behind its first digit.
+    /// Scans the rest of a number, after its first digit.
     fn number(&mut self, first: u8) -> Option<()> {
         match first {
             b'0' => {}
@@ -236,8 +237,8 @@ impl<'a> JsonWalker<'a> {
     }
 }
 
-/// How many bytes of a string come before the next that means something, as far as can be told
-/// without looking at single ones; nothing where it has a control character.
+/// Returns a lower bound for the number of bytes before the next quote, backslash or control
+/// character, checked in blocks; `None` if a search finds no end or a control character.
 fn plain_prefix(rest: &[u8]) -> Option<usize> {
     let (blocks, _) = rest.as_chunks::<8>();
     for (number, block) in blocks.iter().take(MAX_SHORT_BLOCKS).enumerate() {
@@ -250,14 +251,14 @@ fn plain_prefix(rest: &[u8]) -> Option<usize> {
         return Some(blocks.len() * 8);
     }
     let length = memchr::memchr2(b'"', b'\\', rest)?;
-    // The least of them, and no early end: that is done for many bytes at a time.
+    // Folding to the minimum without an early exit lets the compiler vectorize the loop.
     let least = rest.get(..length)?.iter().fold(u8::MAX, |least, byte| least.min(*byte));
     (least >= b' ').then_some(length)
 }
 
-/// Eight bytes at once: the highest bit of each that is a quote, a backslash or a control
-/// character. The lowest of these bits is right; one above it may be set for nothing, because a
-/// subtraction borrows from the byte above.
+/// Returns a word in which the highest bit of each byte is set that is a quote, a backslash or a
+/// control character. Only the lowest of these bits is reliable: higher ones may be false
+/// positives, because a subtraction borrows from the next byte.
 const fn special_in(block: [u8; 8]) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = ONES << 7;
@@ -270,7 +271,7 @@ const fn special_in(block: [u8; 8]) -> u64 {
     (control | quotes | backslashes) & HIGH
 }
 
-/// The text of a JSON string; escapes are undone, as they may hide which name it is.
+/// Decodes a JSON string. Escapes must be resolved, since they can disguise a name.
 #[must_use]
 pub fn decode_string(quoted: &str) -> Option<Cow<'_, str>> {
     let inner = quoted.strip_prefix('"')?.strip_suffix('"')?;

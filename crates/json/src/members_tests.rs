@@ -1,4 +1,4 @@
-//! That the quick walk takes what a general parser takes, and finds what it finds.
+//! Tests that the scanner accepts the same texts and finds the same members as `serde_json`.
 
 use std::collections::VecDeque;
 
@@ -13,7 +13,7 @@ fn found(text: &str) -> Result<Vec<(String, String)>, MembersError> {
     Ok(all)
 }
 
-/// What a general parser says of the same text; a name that is no text has no member for it.
+/// Returns the verdict of `serde_json` on the same text.
 fn expected(text: &str) -> Result<(), MembersError> {
     match serde_json::from_str::<&RawValue>(text) {
         Err(_) => Err(MembersError::NotJson),
@@ -118,7 +118,7 @@ fn eight_bytes_at_once_are_judged_as_one_by_one() {
     }
 }
 
-/// JSON text with odd spacing, escapes, numbers and key order.
+/// Generates JSON text with unusual spacing, escapes, numbers and key order.
 fn any_json() -> impl Strategy<Value = String> {
     let leaf = prop_oneof![
         Just("null".to_owned()),

@@ -1,4 +1,5 @@
-//! JSON objects read in the order of the text, duplicate names included; values stay as they were written.
+//! JSON objects read in the order of the text, including duplicate names; values stay as they were
+//! written.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -11,20 +12,21 @@ use serde_json::value::RawValue;
 
 use crate::canonical::to_json_string;
 
-/// Deeper values are printed as they were written.
+/// Maximum depth of pretty-printing; deeper values are printed as they were written.
 const MAX_DEPTH: usize = 64;
 
 /// A type that is read from an object, member by member in the order of the text.
 ///
 /// [`deserialize_members`] is the body of its `Deserialize` implementation.
 pub trait FromMembers<'de>: Default {
-    /// What an error message says was expected.
+    /// The expected input, as named in error messages.
     const EXPECTED: &'static str = "an object";
 
-    /// Reads the value of the member `name` from `map`. A duplicate name is not an error by itself.
+    /// Reads the value of the member `name` from `map`. The implementation decides whether a
+    /// duplicate name is an error.
     ///
     /// # Errors
-    /// When the value is not what the type accepts.
+    /// Returns an error if the type does not accept the value.
     fn read_member<A: MapAccess<'de>>(
         &mut self,
         name: Cow<'de, str>,
@@ -32,10 +34,10 @@ pub trait FromMembers<'de>: Default {
     ) -> Result<(), A::Error>;
 }
 
-/// Reads an object.
+/// Deserializes an object.
 ///
 /// # Errors
-/// When the input is not an object, or the type refuses a member.
+/// Returns an error if the input is not an object, or if the type rejects a member.
 pub fn deserialize_members<'de, T: FromMembers<'de>, D: Deserializer<'de>>(
     from: D,
 ) -> Result<T, D::Error> {
@@ -62,11 +64,11 @@ pub fn deserialize_members<'de, T: FromMembers<'de>, D: Deserializer<'de>>(
 #[derive(serde::Deserialize)]
 pub(crate) struct MemberName<'a>(#[serde(borrow)] pub(crate) Cow<'a, str>);
 
-/// The members of an object in the order of the text, duplicate names included.
+/// The members of an object in the order of the text, including duplicate names.
 #[derive(Debug)]
 pub struct Members<'a, V>(pub Vec<(Cow<'a, str>, V)>);
 
-/// Members whose values are still text.
+/// Members whose values are raw JSON text.
 pub type RawMembers<'a> = Members<'a, &'a RawValue>;
 
 impl<V> Default for Members<'_, V> {
@@ -93,19 +95,19 @@ impl<'de: 'a, 'a, V: Deserialize<'de>> Deserialize<'de> for Members<'a, V> {
 }
 
 impl<'a> RawMembers<'a> {
-    /// None if the text is not an object.
+    /// Parses an object; `None` if the text is not one.
     #[must_use]
     pub fn parse(text: &'a str) -> Option<Self> {
         serde_json::from_str(text).ok()
     }
 
-    /// The first member of that name.
+    /// Returns the first member of that name.
     #[must_use]
     pub fn first(&self, name: &str) -> Option<&'a RawValue> {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| *value)
     }
 
-    /// The last member of that name, as nearly every reader takes it, unless it is `null`.
+    /// Returns the last member of that name, which most JSON parsers use, unless it is `null`.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&'a RawValue> {
         let found = self.0.iter().rev().find(|(key, _)| key == name);
@@ -118,7 +120,7 @@ impl<'a> RawMembers<'a> {
         self.get(name).and_then(text)
     }
 
-    /// The object without one member, laid out over several lines.
+    /// Pretty-prints the object without one member.
     #[must_use]
     pub fn pretty_without(&self, left_out: &str) -> String {
         let mut out = String::new();
@@ -127,7 +129,7 @@ impl<'a> RawMembers<'a> {
     }
 }
 
-/// The names of a schema's `properties` in the order of the text, each once; empty if there are none.
+/// Returns the distinct names of a schema's `properties` in the order of the text.
 #[must_use]
 pub fn property_names(schema: &str) -> Vec<String> {
     #[derive(serde::Deserialize)]
@@ -142,12 +144,12 @@ pub fn property_names(schema: &str) -> Vec<String> {
     names.map(|(name, _)| name.clone().into_owned()).collect()
 }
 
-/// The text of a JSON string, or none if the value is something else.
+/// Returns the value of a JSON string; `None` for any other value.
 pub fn text(value: &RawValue) -> Option<String> {
     serde_json::from_str(value.get()).ok()
 }
 
-/// Any value laid out over several lines.
+/// Pretty-prints a value.
 pub fn pretty(value: &RawValue) -> String {
     let mut out = String::new();
     write_value(&mut out, value, 0);

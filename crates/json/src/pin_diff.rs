@@ -1,4 +1,4 @@
-//! What is different between two definitions, in lines that a person can read.
+//! The difference between two definitions, as readable lines.
 
 use std::collections::BTreeMap;
 
@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use crate::canonical::CanonicalNode;
 
-/// As many characters around a change are shown.
+/// Number of characters shown around a change.
 const CONTEXT_CHARS: usize = 60;
-/// As many lines are shown; what comes after is counted.
+/// Maximum number of lines; further ones are only counted.
 const MAX_LINES: usize = 200;
 
-/// The lines that lead from `before` to `now`; both are JSON texts.
+/// Returns the lines that change `before` to `now`; both are JSON texts.
 pub fn diff(before: Option<&str>, now: &str) -> String {
     let old = leaves(before);
     let new = leaves(Some(now));
@@ -37,8 +37,8 @@ pub fn diff(before: Option<&str>, now: &str) -> String {
     lines.join("\n")
 }
 
-/// The names of the parts at the top that are different. They are ours or the protocol's: a part
-/// that has another name is an `other` one, since a server chose it.
+/// Returns the names of the top-level members that differ. Only names of the protocol are returned:
+/// a server chooses all others, so they are reported together as `other parts`.
 pub fn changed_parts(before: &str, now: &str) -> Vec<&'static str> {
     const KNOWN: [&str; 11] = [
         "name", "title", "description", "inputSchema", "outputSchema", "annotations", "arguments",
@@ -65,7 +65,7 @@ pub fn changed_parts(before: &str, now: &str) -> Vec<&'static str> {
     changed
 }
 
-/// Every value without parts, by its path.
+/// Returns every scalar and empty container by its path.
 fn leaves(text: Option<&str>) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     if let Some(text) = text {
@@ -86,7 +86,7 @@ fn collect_leaves(path: String, node: &CanonicalNode, found: &mut BTreeMap<Strin
     };
     let mut keep = |text: &str| {
         let mut place = if path.is_empty() { "text".to_owned() } else { path.clone() };
-        // Two members of one name are two lines.
+        // Duplicate names get separate lines.
         while found.contains_key(&place) {
             place.push('\'');
         }
@@ -109,7 +109,7 @@ fn collect_leaves(path: String, node: &CanonicalNode, found: &mut BTreeMap<Strin
     }
 }
 
-/// Of two long texts, the part that is different and what stands around it.
+/// Shortens two long strings to the part that differs, with context.
 fn excerpt_change(old: &str, new: &str) -> (String, String) {
     let is_text = |text: &str| serde_json::from_str::<Value>(text).is_ok_and(|v| v.is_string());
     if !is_text(old) || !is_text(new) || old.len().max(new.len()) < 3 * CONTEXT_CHARS {

@@ -1,4 +1,4 @@
-//! The one walker over JSON values of any shape, in the order of the text.
+//! The single visitor for JSON values of any shape, in the order of the text.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -8,7 +8,7 @@ use serde_json::{Map, Number, Value};
 
 use crate::object::MemberName;
 
-/// A value without parts.
+/// A value other than an array or an object.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Scalar<'a> {
     Null,
@@ -28,46 +28,45 @@ impl From<Scalar<'_>> for Value {
     }
 }
 
-/// One step from a value to one of its parts.
+/// A step from a value to one of its parts.
 #[derive(Clone, Copy, Debug)]
 pub enum Step<'a> {
-    /// An item of an array.
     Index(usize),
-    /// A member of an object.
     Name(&'a str),
 }
 
-/// Makes a node of each value that [`read_tree`] finds, the parts of a value before the value.
+/// Builds a node from each value that [`read_tree`] visits, children before their parent.
 pub trait TreeReader {
-    /// A value that was read.
+    /// The result for one value.
     type Node;
-    /// Collects the members of an object and decides about duplicate names.
+    /// Collects the members of an object, and decides whether duplicate names are accepted.
     type Members: MemberStore<Self::Node>;
 
-    /// Makes a node of a value without parts.
+    /// Builds a node from a scalar.
     fn scalar(&mut self, scalar: Scalar<'_>) -> Self::Node;
 
-    /// Makes a node of an array.
+    /// Builds a node from an array.
     fn list(&mut self, items: Vec<Self::Node>) -> Self::Node;
 
-    /// Makes a node of an object.
+    /// Builds a node from an object.
     fn object(&mut self, members: Self::Members) -> Self::Node;
 
-    /// Called before a part is read; also for the index behind the last item of an array.
+    /// Called before a child is read; also for the index after the last item of an array.
     fn enter(&mut self, _: Step<'_>) {}
 
-    /// Called after a part was read.
+    /// Called after a child was read.
     fn leave(&mut self) {}
 }
 
-/// The members of an object: a `Vec` keeps duplicate names, a `Map` rejects them, `()` keeps nothing.
+/// A collection of members: a `Vec` keeps duplicate names, a `Map` rejects them, `()` keeps
+/// nothing.
 pub trait MemberStore<V>: Default {
-    /// Whether a member of this name cannot be added.
+    /// Returns whether a member of this name is rejected.
     fn rejects(&self, _: &str) -> bool {
         false
     }
 
-    /// Adds a member behind those before it.
+    /// Appends a member.
     fn add(&mut self, name: Cow<'_, str>, value: V);
 }
 
@@ -94,8 +93,8 @@ impl<V> MemberStore<V> for () {
 /// Reads one value of any shape.
 ///
 /// # Errors
-/// When the input is malformed, a number is out of range, the nesting is too deep for the
-/// deserializer, or a name is a duplicate that the reader rejects.
+/// Returns an error if the input is malformed, a number is out of range, the nesting is too deep
+/// for the deserializer, or the reader rejects a duplicate name.
 pub fn read_tree<'de, R: TreeReader, D: Deserializer<'de>>(
     reader: &mut R,
     from: D,
@@ -103,10 +102,10 @@ pub fn read_tree<'de, R: TreeReader, D: Deserializer<'de>>(
     TreeVisitor(reader).deserialize(from)
 }
 
-/// Reads JSON text to a value and rejects duplicate names, since a server may take either of them.
+/// Parses JSON text and rejects duplicate names, since different parsers use different ones.
 ///
 /// # Errors
-/// As [`read_tree`], and when something follows the value.
+/// Returns the errors of [`read_tree`], and an error if the value is followed by more input.
 pub fn read_strictly(text: &[u8]) -> Result<Value, serde_json::Error> {
     struct StrictReader;
     impl TreeReader for StrictReader {

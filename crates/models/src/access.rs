@@ -1,4 +1,4 @@
-//! Where a model is and what opens its door: the address, the key and the headers.
+//! Access to a vendor: base URL, API key and headers.
 
 use reqwest::Url;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderName, HeaderValue};
@@ -8,25 +8,25 @@ use switchboard_prompting::{ModelError, ModelErrorKind};
 
 use crate::providers::{ProviderSpec, provider_spec};
 
-/// Headers that can hold a key.
+/// Headers that may carry an API key.
 const KEY_HEADERS: [&str; 4] = ["authorization", "x-api-key", "x-goog-api-key", "api-key"];
-/// Shorter values stand in too many texts to be taken out of all of them.
+/// Minimum length of a secret to redact; shorter values occur in ordinary text.
 const MIN_SECRET_CHARS: usize = 6;
 
-/// The way to a vendor. It has no `Debug`, for it holds secrets.
+/// The base URL and credentials of a vendor. Not `Debug`, since it contains secrets.
 pub(crate) struct VendorAccess {
-    /// Where requests go; paths are added to it.
+    /// The base URL, to which paths are appended.
     pub(crate) base: Url,
-    /// What every request carries.
+    /// Headers sent with every request.
     pub(crate) headers: HeaderMap,
-    /// What must not be quoted.
+    /// Values to redact from messages.
     secrets: Vec<String>,
-    /// The variable of the key, for hints.
+    /// The environment variable of the key, for hints.
     pub(crate) key_variable: Option<String>,
 }
 
 impl VendorAccess {
-    /// Finds address and key of a profile.
+    /// Resolves the base URL and the key of a profile.
     pub(crate) fn find(
         profile: &ModelProfile,
         environment: &Environment,
@@ -66,16 +66,16 @@ impl VendorAccess {
         Ok(Self { base, headers, secrets, key_variable })
     }
 
-    /// The text without any secret that the other side may have repeated.
+    /// Redacts secrets that the vendor may have echoed.
     pub(crate) fn without_secrets(&self, text: &str) -> String {
         let hide = |text: String, secret: &String| text.replace(secret.as_str(), "***");
         self.secrets.iter().fold(text.to_owned(), hide)
     }
 
-    /// The address with more path.
+    /// Appends path segments to the base URL.
     pub(crate) fn url_with_path(&self, segments: &[&str]) -> Url {
         let mut url = self.base.clone();
-        // Only an address that cannot have a path has no segments, and such a base is refused.
+        // Only an address that cannot have a path has no segments, and such a base is rejected.
         if let Ok(mut path) = url.path_segments_mut() {
             path.pop_if_empty().extend(segments);
         }
@@ -83,11 +83,11 @@ impl VendorAccess {
     }
 }
 
-/// How a vendor wants its key.
+/// How a vendor expects its key.
 #[derive(Clone, Copy)]
 pub(crate) enum KeyHeader {
     Bearer,
-    /// Bare, under this name.
+    /// The bare key, in a header of this name.
     Named(&'static str),
 }
 
@@ -112,7 +112,8 @@ fn base_url(profile: &ModelProfile, spec: &ProviderSpec) -> Result<Url, ModelErr
     Ok(url)
 }
 
-/// The variables that may hold the key. A vendor's usual one is not for a stranger's address.
+/// Returns the variables that may hold the key. The vendor's usual variable is not sent to a
+/// third-party address.
 fn variables<'a>(profile: &'a ModelProfile, spec: &ProviderSpec) -> Vec<&'a str> {
     match &profile.api_key_env {
         Some(name) => vec![name],
@@ -121,7 +122,7 @@ fn variables<'a>(profile: &'a ModelProfile, spec: &ProviderSpec) -> Vec<&'a str>
     }
 }
 
-/// Whether the address is neither the vendor's own nor on this machine.
+/// Returns whether the address is neither the vendor's own nor local.
 fn is_elsewhere(profile: &ModelProfile, spec: &ProviderSpec) -> bool {
     let parsed = |text: &str| text.parse::<Url>().ok();
     let Some(own) = profile.base_url.as_deref().and_then(parsed) else { return false };
@@ -140,7 +141,7 @@ fn key(
             return Ok(Some(ApiKey { value: value.to_owned(), variable: variable.to_owned() }));
         }
     }
-    // Whoever names a variable wants it used; without it the request would go out bare.
+    // A configured variable must be set; otherwise the request would be sent without a key.
     if profile.api_key_env.is_some() { Err(missing_key(profile, spec)) } else { Ok(None) }
 }
 

@@ -1,4 +1,4 @@
-//! Which keys are found, which are needed, and where they may not go.
+//! Which API keys are found, which are required, and where they must not be sent.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -1,5 +1,5 @@
-//! A conversation made fit to be sent: every call has a result, every result a call, nothing is
-//! empty, and pictures are there only for a model that can look at them.
+//! Normalizes a conversation for vendors: every call has a result and every result a call, no
+//! message is empty, and images are included only for models that accept them.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -7,11 +7,11 @@ use std::collections::VecDeque;
 use serde_json::Value;
 use switchboard_prompting::{CallResult, ChatMessage, Image, ModelInfo, RequestedCall};
 
-/// What stands where a conversation begins in the middle.
+/// The first message of a conversation that starts in the middle.
 pub(crate) const CUT_BEGINNING: &str = "(The beginning of this conversation is not shown.)";
 const NO_RESULT: &str = "Error:\nThis call was not made, or its result is lost.";
 
-/// The kinds of pictures that vendors take, by the names that are used for them.
+/// The image types that all vendors accept, with their canonical names.
 const IMAGE_TYPES: [(&str, &str); 5] = [
     ("image/png", "image/png"),
     ("image/jpeg", "image/jpeg"),
@@ -20,21 +20,21 @@ const IMAGE_TYPES: [(&str, &str); 5] = [
     ("image/webp", "image/webp"),
 ];
 
-/// A picture that a vendor takes.
+/// An image of an accepted type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Picture<'a> {
     pub(crate) mime: &'static str,
     pub(crate) data: &'a str,
 }
 
-/// One message, ready for a vendor.
+/// A normalized message.
 #[derive(Debug, PartialEq)]
 pub(crate) enum VendorTurn<'a> {
-    /// What a person said: text, pictures or both.
+    /// A message of the user: text, images or both.
     User { text: Cow<'a, str>, images: Vec<Picture<'a>> },
-    /// What the model said: text, calls, the vendor's own form, or several of them.
+    /// A message of the model: text, calls, the vendor's original content, or several of them.
     Assistant { text: &'a str, calls: &'a [RequestedCall], kept: Option<&'a Value> },
-    /// One result for each call of the turn before, in their order.
+    /// One result for each call of the previous turn, in order.
     Results(Vec<AnsweredCall<'a>>),
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct AnsweredCall<'a> {
     pub(crate) failed: bool,
 }
 
-/// The turns of a conversation.
+/// Normalizes a conversation into turns.
 pub(crate) fn turns<'a>(messages: &'a [ChatMessage], about: &ModelInfo) -> Vec<VendorTurn<'a>> {
     let mut turns = Vec::with_capacity(messages.len() + 1);
     let mut open: &[RequestedCall] = &[];
@@ -83,7 +83,7 @@ pub(crate) fn turns<'a>(messages: &'a [ChatMessage], about: &ModelInfo) -> Vec<V
     turns
 }
 
-/// Gives the calls the results that belong to them; what belongs to none is told as text.
+/// Attaches results to their calls; converts results without a call into text.
 fn attach_results<'a>(
     turns: &mut Vec<VendorTurn<'a>>,
     calls: &'a [RequestedCall],
@@ -112,7 +112,7 @@ fn attach_results<'a>(
     }
 }
 
-/// Calls that nobody answered, because the conversation was broken off there.
+/// Adds error results for calls without one, for example after an interrupted conversation.
 fn close_calls<'a>(turns: &mut Vec<VendorTurn<'a>>, calls: &'a [RequestedCall]) {
     if !calls.is_empty() {
         turns.push(VendorTurn::Results(calls.iter().map(missing_result).collect()));
@@ -129,7 +129,7 @@ fn missing_result(call: &RequestedCall) -> AnsweredCall<'_> {
     }
 }
 
-/// Text and pictures as this model can take them, with a line about what it cannot take.
+/// Filters images by what the model accepts, and adds a note about the ones left out.
 fn fit_images<'a>(
     text: &'a str,
     images: &'a [Image],
@@ -150,8 +150,8 @@ fn fit_images<'a>(
 }
 
 impl<'a> Picture<'a> {
-    /// The picture, if it is of a kind that every vendor takes. Any other makes vendors refuse the
-    /// whole conversation, now and ever after.
+    /// Converts an image of an accepted type. Any other image would make vendors reject the whole
+    /// conversation, on every later request too.
     fn from_image(image: &'a Image) -> Option<Self> {
         let known = IMAGE_TYPES.iter().find(|(name, _)| image.mime.eq_ignore_ascii_case(name));
         let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
@@ -161,18 +161,18 @@ impl<'a> Picture<'a> {
     }
 }
 
-/// The arguments of a call as an object; what is none becomes an empty one.
+/// Returns the arguments of a call as an object; empty if they are not one.
 pub(crate) fn arguments(call: &RequestedCall) -> Value {
     let read: Result<Value, _> = serde_json::from_str(&call.arguments);
     read.ok().filter(Value::is_object).unwrap_or_else(|| Value::Object(serde_json::Map::new()))
 }
 
-/// The definitions of a request, unless there are none.
+/// Returns the tool definitions of a request, or `None` if there are none.
 pub(crate) fn tools(tools: &Value) -> Option<&Vec<Value>> {
     tools.as_array().filter(|tools| !tools.is_empty())
 }
 
-/// Adds the members that a profile wants in every body. Null takes a member away.
+/// Merges the extra members of a profile into a body. `null` removes a member.
 pub(crate) fn merge(body: &mut Value, extra: &serde_json::Map<String, Value>) {
     let Some(members) = body.as_object_mut() else { return };
     for (name, value) in extra {

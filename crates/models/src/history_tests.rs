@@ -1,4 +1,4 @@
-//! What a conversation looks like before a vendor gets it.
+//! Normalization of conversations before they are sent to a vendor.
 
 use serde_json::json;
 use switchboard_config::{ModelProfile, Provider};

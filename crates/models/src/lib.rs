@@ -1,10 +1,11 @@
-//! Model vendors behind one interface: [`open`] makes a [`switchboard_prompting::Model`] of a profile.
+//! Model vendors behind one interface: [`open()`] creates a [`switchboard_prompting::Model`] from a
+//! profile.
 //!
-//! Reading order: `open` creates a model from a profile, `providers` is the table of what differs
-//! between providers, `access` finds address and key, `history` makes a conversation fit to be sent, and a folder for each vendor
-//! (`openai`, `anthropic`, `gemini`) writes its requests and reads its streams without any I/O.
-//! `transport` sends, waits, asks again and gives up. `scripted` answers from a file;
-//! `sampling` asks models for servers.
+//! Reading order: `open` creates a model from a profile, `providers` is the table of differences
+//! between providers, `access` resolves the base URL and the key, `history` normalizes a
+//! conversation, and one folder per vendor (`openai`, `anthropic`, `gemini`) writes requests and
+//! parses streams without I/O. `transport` sends requests and retries. `scripted` answers from a
+//! file; `sampling` answers sampling requests of servers.
 
 mod access;
 mod anthropic;

@@ -1,17 +1,17 @@
-//! Tells what comes of an answer, as long as somebody listens.
+//! Streams the deltas of an answer to a listener that may be slow or gone.
 
 use std::time::Duration;
 
 use switchboard_prompting::ModelDelta;
 use tokio::sync::mpsc;
 
-/// A listener that takes nothing for so long is no longer told anything.
+/// How long a listener may block before it is detached.
 const SEND_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Whoever wants to hear an answer as it comes.
+/// The receiver of an answer's deltas.
 ///
-/// An answer is given whole at the end, so a listener that went away or fell asleep costs at most
-/// a moment and never the answer.
+/// The complete answer is returned at the end, so a listener that is gone or blocked delays the
+/// answer briefly but never loses it.
 pub(crate) struct DeltaListener<'a> {
     heard: Option<&'a mpsc::Sender<ModelDelta>>,
     has_heard: bool,
@@ -22,7 +22,7 @@ impl<'a> DeltaListener<'a> {
         Self { heard: Some(heard), has_heard: false }
     }
 
-    /// Whether something of an answer was told that does not count if the question is asked again.
+    /// Returns whether deltas were sent that a retry of the request would invalidate.
     pub(crate) fn has_partial_answer(&self) -> bool {
         self.has_heard
     }
@@ -36,7 +36,7 @@ impl<'a> DeltaListener<'a> {
         let Some(heard) = self.heard else { return };
         let told = tokio::time::timeout(SEND_TIMEOUT, heard.send(delta)).await;
         if !matches!(told, Ok(Ok(()))) {
-            // With a gap in it the rest would mislead, so nothing more is told.
+            // With a gap, the remaining deltas would be misleading, so the listener is detached.
             self.heard = None;
         }
     }

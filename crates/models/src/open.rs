@@ -1,4 +1,4 @@
-//! Makes a model of a profile.
+//! Creates a model from a profile.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ use crate::providers::{model_info, provider_spec};
 use crate::scripted::ScriptedModel;
 use crate::transport::{RemoteModel, RemoteParts, RetryPolicy};
 
-/// Makes the model that a profile describes. Nothing is sent yet.
+/// Creates the model that a profile describes. Sends nothing.
 ///
 /// # Errors
-/// When the profile is wrong, or the key that the provider needs is not in the environment.
+/// Returns an error if the profile is invalid, or if the provider's key is not in the environment.
 pub fn open(
     profile: &ModelProfile,
     environment: &Environment,
@@ -24,10 +24,10 @@ pub fn open(
     open_with(profile, environment, patience)
 }
 
-/// Makes the model that a profile describes, with other limits on waiting.
+/// Creates the model that a profile describes, with another retry policy.
 ///
 /// # Errors
-/// As [`open`].
+/// Returns the same errors as [`open`].
 pub fn open_with(
     profile: &ModelProfile,
     environment: &Environment,

@@ -1,4 +1,4 @@
-//! What differs between vendors: how they are asked, how they answer and how they refuse.
+//! The differences between vendors: requests, answers and refusals.
 
 use std::time::Duration;
 
@@ -9,104 +9,101 @@ use switchboard_wire::SseEvent;
 
 use crate::access::VendorAccess;
 
-/// A vendor's way of talking. Nothing here does I/O.
+/// A vendor's protocol. Implementations do no I/O.
 pub(crate) trait VendorProtocol: Send + Sync {
-    /// Where an answer is asked for.
+    /// Returns the URL for requests.
     fn address(&self, access: &VendorAccess, model: &str) -> Url;
 
-    /// Headers that the vendor wants with every request.
+    /// Returns headers that the vendor requires.
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
 
-    /// How requests are written until a server refuses that.
+    /// Returns the form of requests until a server rejects it.
     fn default_form(&self) -> RequestForm;
 
-    /// The body of the request, before the profile adds to it.
+    /// Builds the body of a request, before the profile's extra members are merged.
     fn body(&self, request: &ModelRequest, about: &ModelInfo, form: RequestForm) -> Value;
 
-    /// A machine that reads one answer.
+    /// Creates a parser for one answer.
     fn reader(&self) -> Box<dyn AnswerReader>;
 
-    /// What a refusal means, if the vendor says more than the status does.
+    /// Classifies a refusal if the vendor's error is more specific than the status.
     fn refusal_meaning(&self, refusal: &VendorRefusal) -> Option<RefusalMeaning>;
 
-    /// The questions that tell whether the model is there.
+    /// Returns the URLs that show whether the model exists.
     fn checks(&self, access: &VendorAccess, model: &str) -> ModelChecks;
 }
 
-/// How much a request asks for.
+/// The optional members of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RequestForm {
-    /// Everything that is useful.
+    /// All members that are useful.
     Full,
-    /// Nothing that a server may not know.
+    /// Only members that every compatible server knows.
     Plain,
 }
 
-/// Reads one answer, event by event.
+/// Parses one answer, event by event.
 pub(crate) trait AnswerReader: Send {
-    /// Takes an event and gives what can be told of it.
+    /// Parses an event and returns its deltas.
     fn push(&mut self, event: &SseEvent) -> Result<Vec<ModelDelta>, BrokenAnswer>;
 
-    /// Whether the vendor said that nothing more comes.
+    /// Returns whether the vendor has marked the end of the answer.
     fn is_over(&self) -> bool;
 
     fn finish(self: Box<Self>) -> Result<ModelAnswer, BrokenAnswer>;
 }
 
-/// Why an answer cannot be read to its end.
+/// The reason why an answer is incomplete.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum BrokenAnswer {
-    /// It ended in the middle.
+    /// The stream ended prematurely.
     Cut,
-    /// An event is not what the vendor promises.
+    /// An event does not follow the vendor's format.
     Malformed(String),
-    /// The vendor gave up and said why.
+    /// The vendor reported an error.
     Refused(VendorRefusal),
 }
 
-/// A refusal in the vendor's words.
+/// A refusal, as reported by the vendor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct VendorRefusal {
-    /// The HTTP status; nothing for a refusal in the middle of an answer that names none.
+    /// The HTTP status; `None` for an error within a stream that has no code.
     pub(crate) status: Option<u16>,
-    /// The vendor's words for the kind of error, in lower case.
+    /// The vendor's error codes and types, in lower case.
     pub(crate) codes: Vec<String>,
     pub(crate) message: String,
-    /// How long the vendor wants us to wait.
+    /// How long the vendor asks to wait.
     pub(crate) wait: Option<Duration>,
 }
 
-/// What a refusal means.
+/// The classification of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RefusalMeaning {
-    /// The key is wrong or may not do this.
+    /// The key is invalid or lacks permission.
     BadKey,
-    /// There is no such model.
     UnknownModel,
-    /// The conversation is too long.
     TooLong,
-    /// The quota or the credit is used up; waiting does not help.
+    /// The quota or credit is exhausted; waiting does not help.
     UsedUp,
     Busy,
-    /// The request is not taken.
     BadRequest,
-    /// Nothing of the kind is at this address.
+    /// The address is not an endpoint of this protocol.
     WrongAddress,
 }
 
-/// How to find out whether a model is there.
+/// URLs for checking that a model exists.
 pub(crate) struct ModelChecks {
-    /// Must be answered well before anything else, where the list is open to everybody.
+    /// Requested first, to validate the key where the list of models is public.
     pub(crate) key: Option<Url>,
-    /// The model itself, where the vendor has an address for each.
+    /// The model itself, if the vendor has a URL for each.
     pub(crate) model: Option<Url>,
     pub(crate) list: Url,
 }
 
 impl VendorRefusal {
-    /// Reads the error that a body or an event holds. What is not understood is quoted.
+    /// Parses the error in a body or an event. Unknown formats are quoted as the message.
     pub(crate) fn read(status: Option<u16>, text: &str) -> Self {
         let value: Value = serde_json::from_str(text).unwrap_or(Value::Null);
         match Self::from_value(&value) {
@@ -115,14 +112,14 @@ impl VendorRefusal {
         }
     }
 
-    /// What the first of these codes means that the vendor gave.
+    /// Returns the meaning of the first entry of `known` whose code the vendor sent.
     pub(crate) fn code_meaning(&self, known: &[(&str, RefusalMeaning)]) -> Option<RefusalMeaning> {
         known.iter().find(|(code, _)| self.has_code(code)).map(|(_, meaning)| *meaning)
     }
 
-    /// The error in a value, in any of the shapes that vendors use.
+    /// Extracts the error from a value, in any of the vendors' formats.
     pub(crate) fn from_value(value: &Value) -> Option<Self> {
-        // Google wraps the whole in a list where it streams.
+        // Google wraps the error in an array when streaming.
         let value = value.get(0).unwrap_or(value);
         let error = value.get("error").filter(|error| !error.is_null());
         let inner = match error {
@@ -151,18 +148,18 @@ impl VendorRefusal {
         Some(Self { status: status.filter(|code| *code >= 400), codes, message, wait })
     }
 
-    /// Whether one of the vendor's words is this.
+    /// Returns whether the vendor sent this code.
     pub(crate) fn has_code(&self, code: &str) -> bool {
         self.codes.iter().any(|known| known == code)
     }
 
-    /// Whether the vendor's sentence holds one of these, in any case.
+    /// Returns whether the vendor's message contains one of `parts`, ignoring case.
     pub(crate) fn says(&self, parts: &[&str]) -> bool {
         let message = self.message.to_lowercase();
         parts.iter().any(|part| message.contains(part))
     }
 
-    /// What the status alone means.
+    /// Classifies a refusal by its status alone.
     pub(crate) fn status_meaning(&self) -> RefusalMeaning {
         match self.status {
             Some(401 | 403) => RefusalMeaning::BadKey,
@@ -176,7 +173,7 @@ impl VendorRefusal {
     }
 }
 
-/// The words in one entry of Google's `details`.
+/// Returns the codes in one entry of Google's `details`.
 fn detail_codes(detail: &Value) -> Vec<String> {
     let violations = detail.get("violations").and_then(Value::as_array);
     let quotas = violations.into_iter().flatten().filter_map(|entry| entry.get("quotaId"));

@@ -1,4 +1,4 @@
-//! Values for tests of readers: events as vendors send them, and nonsense that looks like them.
+//! Test values for stream parsers: events as vendors send them, and nonsense that resembles them.
 
 use bytes::Bytes;
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use switchboard_wire::SseEvent;
 
 use crate::protocol::{AnswerReader, BrokenAnswer};
 
-/// Words that mean something to one of the readers.
+/// Words that are meaningful to one of the parsers.
 const WORDS: [&str; 34] = [
     "choices", "delta", "tool_calls", "function", "index", "id", "name", "arguments", "content",
     "usage", "error", "reasoning_details", "finish_reason", "type", "text", "message",
@@ -18,7 +18,7 @@ const WORDS: [&str; 34] = [
     "usageMetadata",
 ];
 
-/// What a reader tells on the way, and what comes out.
+/// Feeds events to a parser; returns its deltas and its answer.
 pub(crate) fn read(
     mut reader: Box<dyn AnswerReader>,
     events: &[String],
@@ -34,13 +34,13 @@ pub(crate) fn read(
     (deltas, reader.finish())
 }
 
-/// A call with arguments that needed no repair.
+/// Returns a call whose arguments needed no repair.
 pub(crate) fn native(id: Option<&str>, name: &str, text: &str) -> NativeCall {
     let arguments = Ok(ParsedArguments { text: text.to_owned(), repaired: None });
     NativeCall { id: id.map(str::to_owned), name: name.to_owned(), arguments }
 }
 
-/// Any JSON value of moderate size, made of words that mean something.
+/// Generates JSON values of moderate size from meaningful words.
 pub(crate) fn any_json() -> impl Strategy<Value = Value> {
     let word = prop::sample::select(WORDS.to_vec());
     let leaf = prop_oneof![
@@ -60,7 +60,7 @@ pub(crate) fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// A text cut into pieces of so many characters.
+/// Splits a text into pieces of `size` characters.
 pub(crate) fn pieces(text: &str, size: usize) -> Vec<String> {
     let characters: Vec<char> = text.chars().collect();
     characters.chunks(size).map(|piece| piece.iter().collect()).collect()

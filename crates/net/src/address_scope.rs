@@ -1,37 +1,38 @@
-//! The parts of the network that an address may lead to: public, this machine, private networks.
+//! Address scopes: which parts of the network a URL from elsewhere may lead to.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use url::Url;
 
-/// An address that must not be visited.
+/// A URL that must not be requested.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{what} `{place}` is not visited: {why}")]
 pub struct BlockedAddress {
     pub what: &'static str,
-    /// The address without its query and fragment, which may be secret.
+    /// The URL without its query and fragment, which may be secret.
     pub place: String,
     pub why: String,
 }
 
-/// How far addresses may lead that come from elsewhere. Each scope includes those before it.
+/// The addresses that URLs from elsewhere may lead to. Each scope includes the previous ones.
 ///
 /// None includes link-local, multicast and metadata addresses, or IPv6 forms of IPv4 addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AddressScope {
     Public,
-    /// This machine too, for example because the server that names the address runs on it.
+    /// Also loopback addresses, for example because the server that sent the URL runs on this
+    /// machine.
     Loopback,
     Private,
 }
 
 impl AddressScope {
-    /// Returns the scope of the addresses that a server at this address may name.
+    /// Returns the scope of the URLs that a server at this URL may send.
     pub fn for_server(server: &Url) -> Self {
         if is_local(server) { Self::Loopback } else { Self::Public }
     }
 
-    /// Whether an IP address may be dialled.
+    /// Returns whether an IP address is in this scope.
     pub fn allows(self, address: IpAddr) -> bool {
         let narrowest = match address {
             IpAddr::V4(address) => narrowest_v4(address),
@@ -40,11 +41,11 @@ impl AddressScope {
         narrowest.is_some_and(|narrowest| narrowest <= self)
     }
 
-    /// Parses a URL that is visited during a login, and checks all of it that needs no look-up.
+    /// Parses a URL that is used during a login, and checks everything that needs no DNS lookup.
     pub fn check(self, what: &'static str, text: &str) -> Result<Url, BlockedAddress> {
         let blocked =
             |why: &str| BlockedAddress { what, place: display_url(text), why: why.to_owned() };
-        // Later readers, such as the program that opens the browser, must see the same URL.
+        // Later parsers, such as the program that opens the browser, must see the same URL.
         let plain =
             |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?[]@!$&()*+,;=%".contains(&byte);
         if !text.bytes().all(plain) {
@@ -55,7 +56,7 @@ impl AddressScope {
         Ok(url)
     }
 
-    /// Checks a URL that is parsed already.
+    /// Checks a URL that is already parsed.
     pub fn check_url(self, what: &'static str, url: &Url) -> Result<(), BlockedAddress> {
         let blocked = |why: &str| {
             let place = display_url(url.as_str());
@@ -90,36 +91,38 @@ impl AddressScope {
     }
 }
 
-/// An address without what may be secret in it, short and on one line.
+/// Returns a URL for display: without query and fragment, truncated, on one line.
 pub fn display_url(text: &str) -> String {
     let visible = text.split(['?', '#']).next().unwrap_or_default();
     let safe = visible.chars().filter(|character| !character.is_control());
     safe.take(200).collect()
 }
 
-/// Whether a URL leads to this machine for certain: to `localhost` itself or to a loopback address.
+/// Returns whether a URL certainly leads to this machine: to `localhost` itself or to a loopback
+/// address.
 ///
-/// Names below `localhost` are left out, since some resolvers look them up on the network.
+/// Names below `localhost` are excluded, since some resolvers look them up on the network.
 #[must_use]
 pub fn is_loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default();
     host == "localhost" || ip_literal(host).is_some_and(|address| address.is_loopback())
 }
 
-/// Whether a URL names this machine: by a [local name](is_local_name) or by a loopback address.
+/// Returns whether a URL names this machine, by a [local name](is_local_name) or by a loopback
+/// address.
 #[must_use]
 pub fn is_local(url: &Url) -> bool {
     is_local_name(url.host_str().unwrap_or_default()) || is_loopback(url)
 }
 
-/// Whether a host, in lower case, is `localhost` or a name below it (RFC 6761).
+/// Returns whether a host, in lower case, is `localhost` or a name below it (RFC 6761).
 #[must_use]
 pub fn is_local_name(host: &str) -> bool {
     host == "localhost" || host.ends_with(".localhost")
 }
 
-/// Returns the address if the host of a URL is one. `Url` has normalized every spelling of an IPv4
-/// address.
+/// Returns the IP address, if the host of a URL is one. `Url` has already normalized all notations
+/// of IPv4 addresses.
 #[must_use]
 pub fn ip_literal(host: &str) -> Option<IpAddr> {
     let inner = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
@@ -129,14 +132,14 @@ pub fn ip_literal(host: &str) -> Option<IpAddr> {
     }
 }
 
-/// Returns the narrowest scope that has an IPv4 address; `None` if none has it.
+/// Returns the narrowest scope that contains an IPv4 address, if there is one.
 fn narrowest_v4(address: Ipv4Addr) -> Option<AddressScope> {
     match address.octets() {
         [127, ..] => Some(AddressScope::Loopback),
         // "This network", multicast and broadcast.
         [0, ..] | [224..=239, ..] | [255, 255, 255, 255] => None,
-        // Link-local, where clouds serve the credentials of a machine, and those clouds that serve
-        // them elsewhere.
+        // Link-local addresses, where clouds serve the credentials of a machine, and other
+        // addresses with the same purpose.
         [169, 254, ..] | [100, 100, 100, 200] | [168, 63, 129, 16] => None,
         [10, ..]
         | [100, 64..=127, ..]
@@ -152,13 +155,13 @@ fn narrowest_v4(address: Ipv4Addr) -> Option<AddressScope> {
     }
 }
 
-/// Returns the narrowest scope that has an IPv6 address; `None` if none has it.
+/// Returns the narrowest scope that contains an IPv6 address, if there is one.
 fn narrowest_v6(address: Ipv6Addr) -> Option<AddressScope> {
     match address.segments() {
         [0, 0, 0, 0, 0, 0, 0, 1] => Some(AddressScope::Loopback),
-        // Forms that carry an IPv4 address (mapped, NAT64, Teredo, 6to4) lead to that address.
+        // Forms that embed an IPv4 address (mapped, NAT64, Teredo, 6to4) would bypass its check.
         [0, ..] | [0x64, 0xff9b, ..] | [0x2001, 0, ..] | [0x2002, ..] => None,
-        // Link-local and multicast, and an address where a cloud serves credentials.
+        // Link-local and multicast, and an address at which a cloud serves credentials.
         [0xfe80..=0xfebf, ..] | [0xff00..=0xffff, ..] | [0xfd00, 0x0ec2, 0, .., 0x0254] => None,
         [0x2001, 1..=0x01ff | 0x0db8, ..] | [0x3ff0..=0x3fff, ..] => Some(AddressScope::Private),
         [0x2000..=0x3fff, ..] => Some(AddressScope::Public),

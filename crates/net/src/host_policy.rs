@@ -1,67 +1,68 @@
-//! Checks of the requests that a listener receives: `Host`, `Origin`, duplicate headers, bearer tokens.
+//! Checks of incoming requests: `Host`, `Origin`, duplicate headers, bearer tokens.
 
 use http::header::{AsHeaderName, HOST, ORIGIN};
 use http::uri::Authority;
 use http::{HeaderMap, Uri};
 
-/// Hosts by which every listener may be addressed, with any port.
+/// Hosts that every listener accepts, with any port.
 ///
-/// Other spellings of the same addresses (`127.1`, `localhost.`) are rejected: no client needs them,
-/// and readers disagree about them.
+/// Other notations of the same addresses (`127.1`, `localhost.`) are rejected: no client needs
+/// them, and parsers disagree about them.
 const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// The header that makes a request a foreign one.
+/// The header because of which a request is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ForeignRequest {
     /// `Host`, or the authority of the request's target.
     #[error("this `Host` is not allowed")]
     Host,
-    /// `Origin`: the page that sends the request.
+    /// `Origin`: the page that sent the request.
     #[error("this `Origin` is not allowed")]
     Origin,
 }
 
-/// A header that came more than once, or whose value is not text.
+/// A header that is repeated, or whose value is not text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the header comes twice or is not text")]
 pub struct BadHeader;
 
-/// The hosts by which a listener is addressed, and the pages that may send requests to it.
+/// The hosts that a listener accepts, and the origins of pages that may send requests to it.
 ///
 /// Without this check, a page of a foreign site could reach a listener on this machine through the
-/// browser of its user, if need be by a DNS name that leads here.
+/// user's browser, for example by DNS rebinding.
 #[derive(Clone, Debug, Default)]
 pub struct HostPolicy {
-    /// Accepted hosts other than the names of this machine: with a port only on that port, without
-    /// one on any.
+    /// Accepted hosts in addition to the loopback names: with a port only on that port, without one
+    /// on any.
     pub hosts: Vec<String>,
     /// Accepted origins of pages.
     pub origins: Vec<String>,
-    /// Accepted pages whose origin is not listed.
+    /// Pages that are accepted although their origin is not listed.
     pub own_pages: OwnPages,
 }
 
-/// The pages that may send requests although their origin is not listed.
+/// Pages that may send requests although their origin is not listed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum OwnPages {
     /// Pages of every accepted host, on any port.
     #[default]
     AcceptedHosts,
-    /// Pages that were loaded over HTTP from the same host and port as the request goes to.
+    /// Pages loaded over HTTP from the same host and port as the request.
     SameOrigin,
     /// None: only listed origins are accepted.
     None,
 }
 
 impl HostPolicy {
-    /// Rejects a request that is addressed to another host or comes from a foreign page.
+    /// Rejects a request that is addressed to another host or sent by a foreign page.
     ///
     /// # Errors
-    /// Also if the host is missing, or one of the headers comes twice.
+    /// Returns the rejected header; also if the host is missing, or if one of the headers is
+    /// repeated.
     pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), ForeignRequest> {
         let host = single_header(headers, HOST).map_err(|_| ForeignRequest::Host)?;
-        // HTTP/2 and proxies name the authority in the target. Two that differ would let a check
-        // and a later reader see different hosts.
+        // HTTP/2 and proxies put the authority into the target. If both differ, this check and a
+        // later reader could see different hosts.
         let authority = match (host, uri.authority().map(Authority::as_str)) {
             (Some(host), Some(target)) if host.eq_ignore_ascii_case(target) => host,
             (Some(authority), None) | (None, Some(authority)) => authority,
@@ -76,7 +77,7 @@ impl HostPolicy {
         }
     }
 
-    /// Whether pages of this origin are accepted because it is listed.
+    /// Returns whether an origin is listed.
     #[must_use]
     pub fn lists_origin(&self, origin: &str) -> bool {
         self.origins.iter().any(|listed| listed.eq_ignore_ascii_case(origin))
@@ -106,7 +107,7 @@ impl HostPolicy {
 
 /// Splits a host, with the brackets of an IPv6 address, from its port; `None` for a malformed port.
 ///
-/// Ports are digits only: the parser of integers also accepts `+80`.
+/// Ports must consist of digits: the integer parser also accepts `+80`.
 #[must_use]
 pub fn split_port(authority: &str) -> Option<(&str, Option<u16>)> {
     let end = match authority.strip_prefix('[') {
@@ -123,10 +124,11 @@ pub fn split_port(authority: &str) -> Option<(&str, Option<u16>)> {
     }
 }
 
-/// Returns the value of a header that may come at most once.
+/// Returns the value of a header that may appear at most once.
 ///
 /// # Errors
-/// If it comes twice, since a proxy may have validated the other one, or if it is not text.
+/// Returns an error if the header is repeated, since a proxy may have validated the other one, or
+/// if it is not text.
 pub fn single_header(
     headers: &HeaderMap,
     name: impl AsHeaderName,

@@ -1,9 +1,9 @@
-//! Checks of addresses and requests, shared by everything that connects or listens.
+//! Checks of URLs, IP addresses and requests, shared by everything that connects or listens.
 //!
 //! In go URLs, hosts, IP addresses and the headers of requests. Out comes whether they are well
-//! formed, whether an address is within the allowed scope (loopback, private, public), and whether a
-//! request is meant for this listener. Nothing here opens a connection, resolves a name or knows a
-//! valid token.
+//! formed, whether an address is within the allowed scope (loopback, private, public), and whether
+//! a request is addressed to this listener. Nothing here opens a connection, resolves a name or
+//! knows a valid token.
 
 mod address_scope;
 mod domain;

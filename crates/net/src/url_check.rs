@@ -1,8 +1,8 @@
-//! Checks the address of a remote server: HTTP or HTTPS, with a host, without tricks.
+//! Checks the URL of a remote server: HTTP or HTTPS, with a host, unambiguous.
 
 use crate::host_policy::split_port;
 
-/// Says what is wrong with `address`, without repeating it: it may contain a key.
+/// Checks a URL. The error does not repeat the URL, which may contain a key.
 pub fn check_url(address: &str) -> Result<(), &'static str> {
     if address.is_empty() {
         return Err("is empty");
@@ -10,7 +10,7 @@ pub fn check_url(address: &str) -> Result<(), &'static str> {
     if address.contains(|character: char| character.is_whitespace() || character.is_control()) {
         return Err("contains white space or control characters");
     }
-    // Some readers take a backslash for a slash and so see another host.
+    // Some parsers treat a backslash as a slash and see another host.
     if address.contains('\\') {
         return Err("contains a backslash");
     }
@@ -39,7 +39,7 @@ fn check_host_and_port(authority: &str) -> Result<(), &'static str> {
     if !is_ip && host.contains(forbidden) { Err("has no valid host") } else { Ok(()) }
 }
 
-/// The address without what may be secret in it: user, query and fragment.
+/// Returns the URL without user, query and fragment, which may contain secrets.
 pub fn url_without_secrets(address: &str) -> String {
     let visible = address.split(['?', '#']).next().unwrap_or_default();
     let hidden = if visible.len() < address.len() { "?…" } else { "" };

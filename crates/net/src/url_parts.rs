@@ -1,27 +1,27 @@
-//! The parts of a web address, read so strictly that every other reader sees the same ones.
+//! The parts of a URL, parsed so strictly that every other parser sees the same ones.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::host_policy::split_port;
 
-/// An address that leaves no doubt about its host.
+/// A URL with an unambiguous host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UrlParts<'a> {
     pub scheme: String,
     /// In lower case; an IPv6 address with its brackets.
     pub host: String,
-    /// If it is not the usual one of the scheme.
+    /// The port, unless it is the default of the scheme.
     pub port: Option<u16>,
     /// Everything after the host: path, query and fragment.
     pub rest: &'a str,
 }
 
 impl<'a> UrlParts<'a> {
-    /// Takes an address apart.
+    /// Parses a URL.
     ///
     /// # Errors
-    /// When it has a user name, a host that can be read in two ways, or anything else that some
-    /// reader takes for something else.
+    /// Returns an error if the URL has a user name, an ambiguous host, or characters that parsers
+    /// treat differently.
     pub fn parse(address: &'a str) -> Result<Self, &'static str> {
         if address.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\') {
             return Err("the address contains white space, control characters or a backslash");
@@ -56,7 +56,8 @@ impl<'a> UrlParts<'a> {
     }
 }
 
-/// A name of letters, digits, `-` and `_` between single dots, or an IPv4 address in its usual form.
+/// Normalizes a host: labels of letters, digits, `-` and `_`, or an IPv4 address in dotted-decimal
+/// notation.
 fn normalize_host(host: &str) -> Result<String, &'static str> {
     let host = host.to_ascii_lowercase();
     let is_label = |label: &str| {
@@ -65,7 +66,7 @@ fn normalize_host(host: &str) -> Result<String, &'static str> {
     if !host.split('.').all(is_label) {
         return Err("the address has no plain host name");
     }
-    // `2130706433` and `0x7f.1` are the same machine as `127.0.0.1`.
+    // Rejects other notations of IPv4 addresses: `2130706433` and `0x7f.1` are `127.0.0.1`.
     let is_number = |label: &str| {
         label.bytes().all(|digit| digit.is_ascii_digit())
             || label
@@ -78,7 +79,8 @@ fn normalize_host(host: &str) -> Result<String, &'static str> {
     Ok(host)
 }
 
-/// Whether a host is what a pattern says: a name, `*` for any, or `*.name` for all names below it.
+/// Returns whether a host matches a pattern: a name, `*` for any host, or `*.name` for all
+/// subdomains.
 #[must_use]
 pub fn host_matches(host: &str, pattern: &str) -> bool {
     let pattern = pattern.to_ascii_lowercase();
@@ -91,7 +93,7 @@ pub fn host_matches(host: &str, pattern: &str) -> bool {
     }
 }
 
-/// What is wrong with a pattern of hosts.
+/// Checks a host pattern.
 pub fn check_host_pattern(pattern: &str) -> Result<(), &'static str> {
     let name = pattern.strip_prefix("*.").unwrap_or(pattern);
     if pattern == "*" || name.starts_with('[') || normalize_host(name).is_ok() {

@@ -1,4 +1,4 @@
-//! Gives the requests to one server their token, out of memory wherever that is possible.
+//! Supplies the token for requests to one server, from memory where possible.
 
 use std::sync::Arc;
 
@@ -18,10 +18,10 @@ use crate::logins::Logins;
 use crate::secret::Secret;
 use crate::store::{LoginRecord, StoreStamp};
 
-/// A token that ends so soon is renewed first, in seconds.
+/// How long before its expiry a token is renewed, in seconds.
 const EXPIRY_SKEW: i64 = 30;
 
-/// The login that requests to one address of a server are made with.
+/// The login used for requests to one URL of a server.
 pub struct Account {
     pub(crate) inner: Arc<AccountInner>,
 }
@@ -31,23 +31,23 @@ pub(crate) struct AccountInner {
     pub server: ServerConfig,
     pub url: Url,
     pub current: Mutex<CurrentToken>,
-    /// Whoever changes the token does so alone; the others find what came of it.
+    /// Serializes changes of the token; waiting requests then use the result.
     pub exclusive: Semaphore,
-    /// Logins that a visitor made for this account, so that this ends some day.
+    /// Number of logins by the visitor for this account, limited to prevent endless logins.
     pub visits: Mutex<u32>,
-    /// How the store looked when somebody last looked for a new login.
+    /// State of the store at the last check for a new login.
     looked_at: Mutex<Option<StoreStamp>>,
-    /// Why the last attempt to come to a token failed.
+    /// Why the last attempt to obtain a token failed.
     last_error: Mutex<Option<LoginError>>,
 }
 
-/// What is known of the token.
+/// The token as known in memory.
 #[derive(Clone, Debug)]
 pub(crate) enum CurrentToken {
-    /// Nobody has looked yet.
+    /// The store was not read yet.
     Unread,
     Nothing,
-    /// This one; `renew` is the moment from which on it is renewed before it is used.
+    /// A token; from `renew` on, it is renewed before use.
     Token {
         value: HeaderValue,
         access: Secret,
@@ -65,8 +65,8 @@ impl CurrentToken {
         Self::new(&kept.access, kept.ends, renew)
     }
 
-    /// Tokens that were just given. One that lives no longer than the skew would have to be
-    /// renewed before every request, so half its life is used.
+    /// Creates the state for new tokens. A token with a lifetime below the skew would be renewed
+    /// before every request, so at most half of its lifetime is given up.
     pub(crate) fn from_tokens(tokens: &TokenSet) -> Self {
         let renew = tokens.ends.map(|ends| ends - EXPIRY_SKEW.min((ends - unix_now()) / 2));
         Self::new(&tokens.access, tokens.ends, renew)
@@ -82,7 +82,7 @@ impl CurrentToken {
         }
     }
 
-    /// What a request is sent with at this moment.
+    /// Returns the authorization for a request sent now.
     pub(crate) fn at_hand(&self) -> CurrentAuthorization {
         match self {
             Self::Unread => CurrentAuthorization::Unknown,
@@ -101,7 +101,7 @@ impl CurrentToken {
         }
     }
 
-    /// The token although it ends soon, unless it has ended.
+    /// Returns the token even if it is due for renewal, unless it has expired.
     fn unexpired_token(&self) -> Option<HeaderValue> {
         match self {
             Self::Token { value, ends, .. } if ends.is_none_or(|ends| ends > unix_now()) => {
@@ -127,7 +127,7 @@ impl Account {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Whether somebody has logged in with a token that was not tried yet.
+    /// Returns whether the store has a token that was not tried yet, and loads it.
     pub async fn has_new_login(&self) -> bool {
         let stamp = self.inner.logins.shared.store.stamp();
         if self.inner.looked_at.lock().replace(stamp) == Some(stamp) {
@@ -146,7 +146,7 @@ impl Account {
         is_new
     }
 
-    /// Why there is no login, where there is more to say than that.
+    /// Returns why there is no login, if a reason is known.
     pub async fn last_error(&self) -> Option<LoginError> {
         let trouble = self.inner.last_error.lock().clone();
         match trouble {
@@ -155,8 +155,8 @@ impl Account {
         }
     }
 
-    /// Does something to the token, alone, and to the end: a request that is given up half-way
-    /// must not take a new refresh token with it.
+    /// Runs `work` exclusively and to completion: a cancelled request must not lose a new refresh
+    /// token.
     async fn run_exclusive<T, F>(
         &self,
         work: impl FnOnce(Arc<AccountInner>) -> F + Send + 'static,
@@ -169,7 +169,7 @@ impl Account {
         let inner = Arc::clone(&self.inner);
         self.inner.logins.shared.tasks.spawn(async move {
             let Ok(_permit) = inner.exclusive.acquire().await else { return };
-            // The requester may have gone; the token is stored all the same.
+            // The requester may be gone; the token is stored regardless.
             _ = done.send(work(Arc::clone(&inner)).await);
         });
         result.await.ok()
@@ -193,8 +193,7 @@ impl AccountInner {
             RequestError::NotSent(format!("there is no login to send it with: {error}"))
         };
         if matches!(self.current(), CurrentToken::Unread) {
-            // Stored logins that cannot be read are as good as none: the server says whether it
-            // wants one.
+            // Treat unreadable logins as absent: the server reports whether it requires one.
             let kept = self.logins.find_record(&self.server, &self.url).await.unwrap_or_default();
             self.set(kept.as_ref().map_or(CurrentToken::Nothing, CurrentToken::from_record));
         }
@@ -213,13 +212,13 @@ impl AccountInner {
         }
     }
 
-    /// Whether there is anything new to send a request with that was turned down.
+    /// Returns whether there is a new token with which to repeat a rejected request.
     async fn after_refusal(&self, turned_down: RejectedRequest) -> bool {
         let RejectedRequest { status, challenge, used, before } = turned_down;
         if status == 403 && !challenge.needs_more_scope() {
             return false;
         }
-        // Somebody else was turned down with the same token and has found another.
+        // Another request was rejected with the same token and has already obtained a new one.
         let current = self.current();
         let known = !matches!(current, CurrentToken::Unread | CurrentToken::Nothing);
         if known && !current.matches(used.as_ref()) {
@@ -243,7 +242,7 @@ impl AccountInner {
         self.record_failure(visited)
     }
 
-    /// Keeps in mind why something failed.
+    /// Records the error of a failed attempt.
     fn record_failure(&self, outcome: Result<bool, LoginError>) -> bool {
         match outcome {
             Ok(again) => again,
@@ -254,7 +253,7 @@ impl AccountInner {
         }
     }
 
-    /// Takes another token out of the store, if there is one.
+    /// Loads a different token from the store, if there is one.
     async fn reload(&self, used: Option<&HeaderValue>) -> bool {
         let Ok(Some(kept)) = self.logins.find_record(&self.server, &self.url).await else {
             return false;
@@ -268,11 +267,11 @@ impl AccountInner {
     }
 }
 
-/// What kind of login a server wants.
+/// The kind of login that a server requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LoginNeed {
     Any,
-    /// One that is good for more.
+    /// One with more scopes.
     More,
 }
 

@@ -1,4 +1,4 @@
-//! How an account comes to a new token: renewed, with the client's secret, or by a visitor.
+//! Obtains new tokens for an account: by refresh, by client credentials, or through a visitor.
 
 use switchboard_config::GrantType;
 
@@ -13,12 +13,12 @@ use crate::scopes::{ScopeSources, choose_scopes};
 use crate::secret::Secret;
 use crate::store::{LoginRecord, StoreChange};
 
-/// Logins that a visitor makes for one account.
+/// Maximum number of logins by a visitor per account.
 const MAX_VISITS: u32 = 8;
 
 impl AccountInner {
-    /// Gets a new token for the one at hand. Processes take turns at it, and each looks first
-    /// whether another has done it: a refresh token is good for one use.
+    /// Renews the current token. Processes take turns, and each first checks whether another has
+    /// renewed it, because a refresh token can be used only once.
     pub(crate) async fn renew(&self) -> Result<(), LoginError> {
         if self.server.oauth.grant == GrantType::ClientCredentials {
             return self.grant_as_client(&Challenge::default()).await;
@@ -28,6 +28,7 @@ impl AccountInner {
             self.set(CurrentToken::Nothing);
             return Err(LoginError::Over);
         };
+        // Read the login again under the lock: another process may have renewed it meanwhile.
         let _turn = store.lock_renewal(&kept).await?;
         let Some(kept) = self.logins.find_record(&self.server, &self.url).await? else {
             self.set(CurrentToken::Nothing);
@@ -53,6 +54,7 @@ impl AccountInner {
         let refresh = kept.refresh.clone().ok_or(LoginError::Over)?;
         match self.refresh(&kept, &refresh).await {
             Ok(tokens) => {
+                // Set the token before storing it: the old refresh token is spent either way.
                 self.set(CurrentToken::from_tokens(&tokens));
                 self.store_renewed(kept, tokens).await
             }
@@ -69,7 +71,7 @@ impl AccountInner {
         let fetcher = self.logins.fetcher(&self.url, self.server.authorities.as_ref())?;
         let endpoint = fetcher.reach.check("the token endpoint", &kept.token_endpoint)?;
         let mut client = kept.client.clone();
-        // A secret that was changed in the configuration holds from now on.
+        // Use the secret that is configured now, which may have changed since the login.
         let settings = &self.server.oauth;
         if client.origin == ClientOrigin::Configured
             && settings.client_id.as_ref() == Some(&client.id)
@@ -91,7 +93,7 @@ impl AccountInner {
     ) -> Result<(), LoginError> {
         let change = self.logins.shared.store.edit(move |contents| {
             let Some(kept) = contents.logins.iter_mut().find(|kept| is_same(kept, &renewed)) else {
-                // Somebody logged out meanwhile.
+                // The user logged out meanwhile.
                 return StoreChange::No;
             };
             kept.access = tokens.access;
@@ -104,7 +106,7 @@ impl AccountInner {
         change.await
     }
 
-    /// Remembers that a login cannot be renewed, so that nobody tries again.
+    /// Records that a login cannot be renewed, so that no process tries again.
     async fn mark_ended(&self, ended: LoginRecord) -> Result<(), LoginError> {
         let change = self.logins.shared.store.edit(move |contents| {
             let same =
@@ -121,7 +123,8 @@ impl AccountInner {
         change.await
     }
 
-    /// Logs in with the client's own secret. Such a login is not kept: it can be had at any time.
+    /// Obtains a token with the client's own credentials. It is not stored, because a new one can
+    /// be requested at any time.
     pub(crate) async fn grant_as_client(&self, challenge: &Challenge) -> Result<(), LoginError> {
         let settings = &self.server.oauth;
         let fetcher = self.logins.fetcher(&self.url, self.server.authorities.as_ref())?;
@@ -145,7 +148,7 @@ impl AccountInner {
         Ok(())
     }
 
-    /// Has the visitor log in, if there is one; says whether there is a new token.
+    /// Logs in through the visitor, if there is one; returns whether there is a new token.
     pub(crate) async fn visit(
         &self,
         challenge: Challenge,
@@ -155,7 +158,8 @@ impl AccountInner {
         if need == LoginNeed::More {
             let kept = self.logins.find_record(&self.server, &self.url).await?;
             let asked = kept.map(|kept| kept.asked).unwrap_or_default();
-            // Who was asked for all of it before will not give more now.
+            // All these scopes were requested before and not granted, so another login would not
+            // help.
             if challenge.scopes.iter().all(|scope| asked.contains(scope)) {
                 return Ok(false);
             }
@@ -182,7 +186,7 @@ fn is_same(kept: &LoginRecord, other: &LoginRecord) -> bool {
     kept.server == other.server && kept.url == other.url
 }
 
-/// Whether trying again cannot help.
+/// Returns whether an error code is permanent, so that a retry cannot succeed.
 fn is_final(code: &str) -> bool {
     matches!(code, "invalid_grant" | "invalid_client" | "unauthorized_client")
 }

@@ -1,20 +1,20 @@
-//! What a server says at its door: the parameters of `WWW-Authenticate: Bearer`.
+//! Parses the parameters of `WWW-Authenticate: Bearer`.
 
 use switchboard_config::is_scope;
 
-/// What a server asks for when it turns a request down.
+/// The challenge with which a server rejects a request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Challenge {
-    /// Where the description of the server is.
+    /// URL of the protected-resource metadata.
     pub resource_metadata: Option<String>,
-    /// What the request would have needed.
+    /// Scopes that the request requires.
     pub scopes: Vec<String>,
-    /// The code of the reason.
+    /// Error code.
     pub error: Option<String>,
 }
 
 impl Challenge {
-    /// Reads the value of `WWW-Authenticate`; what is not understood is left out.
+    /// Parses the value of `WWW-Authenticate`; unknown parameters are ignored.
     #[must_use]
     pub fn parse(value: &str) -> Self {
         let mut challenge = Self::default();
@@ -24,7 +24,7 @@ impl Challenge {
                 in_bearer = part.trim().eq_ignore_ascii_case("bearer");
                 continue;
             };
-            // A scheme stands before the first of its parameters.
+            // The scheme precedes the first of its parameters.
             let name = match name.trim().split_once(char::is_whitespace) {
                 Some((scheme, name)) => {
                     in_bearer = scheme.eq_ignore_ascii_case("bearer");
@@ -39,13 +39,13 @@ impl Challenge {
         challenge
     }
 
-    /// Whether the token was right but not enough.
+    /// Returns whether the token is valid but lacks scopes.
     #[must_use]
     pub fn needs_more_scope(&self) -> bool {
         self.error.as_deref() == Some("insufficient_scope")
     }
 
-    /// The command that gives what is asked for.
+    /// Returns a hint with the login command.
     #[must_use]
     pub fn login_hint(&self, server: &str) -> String {
         if !self.needs_more_scope() || self.scopes.is_empty() {
@@ -67,7 +67,7 @@ impl Challenge {
     }
 }
 
-/// What stands between the commas, except for commas inside quotes.
+/// Splits at commas outside quotes.
 fn split_parameters(value: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut quoted = false;

@@ -1,4 +1,4 @@
-//! Who we are to an authorization server, and how we prove it.
+//! Our client at an authorization server, and its authentication.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -7,21 +7,21 @@ use serde::{Deserialize, Serialize};
 use crate::form::encode_value;
 use crate::secret::Secret;
 
-/// Who we are to one authorization server.
+/// Our client registration at one authorization server.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RegisteredClient {
     pub(crate) id: String,
-    /// What proves it. Empty for a configured client: its secret stays in the configuration.
+    /// The client's secret. On renewal, the currently configured secret replaces it.
     pub(crate) secret: Option<Secret>,
-    /// When the secret ends, in seconds since 1970.
+    /// Expiry of the secret, in Unix seconds.
     pub(crate) secret_ends: Option<i64>,
     pub(crate) method: AuthMethod,
     pub(crate) origin: ClientOrigin,
-    /// Where answers may be sent, for a client that was registered with that.
+    /// Redirect URI that the client was registered with, for dynamic registrations.
     pub(crate) redirect_uri: Option<String>,
 }
 
-/// How a client proves who it is.
+/// How a client authenticates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AuthMethod {
@@ -30,12 +30,12 @@ pub(crate) enum AuthMethod {
     ClientSecretPost,
 }
 
-/// Where a client comes from.
+/// Where a client registration comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ClientOrigin {
     Configured,
-    /// A document at the address that is its id.
+    /// A client ID metadata document, whose URL is the client id.
     Document,
     Dynamic,
 }
@@ -54,8 +54,8 @@ impl AuthMethod {
         all.into_iter().find(|method| method.name() == name)
     }
 
-    /// The first of `preferred` that the authorization server takes. One that lists none takes a
-    /// header, by its standard.
+    /// Returns the first of `preferred` that the authorization server lists; if it lists none, the
+    /// first.
     pub(crate) fn choose(preferred: &[Self], listed: Option<&[String]>) -> Option<Self> {
         match listed {
             None => preferred.first().copied(),
@@ -68,12 +68,12 @@ impl AuthMethod {
 }
 
 impl RegisteredClient {
-    /// Whether it can still be used at this moment.
+    /// Returns whether the client's secret has not expired.
     pub(crate) fn is_current(&self, now: i64) -> bool {
         self.secret_ends.is_none_or(|end| end > now)
     }
 
-    /// Adds the proof to a form; gives the header, if it goes there.
+    /// Adds the credentials to a form, or returns them as the `Authorization` header.
     pub(crate) fn authenticate<'a>(&'a self, form: &mut Vec<(&'a str, &'a str)>) -> Option<Secret> {
         match (self.method, &self.secret) {
             (AuthMethod::ClientSecretBasic, Some(secret)) => {
@@ -118,7 +118,7 @@ mod tests {
             proof(AuthMethod::ClientSecretPost),
             (None, "client_id=a+b&client_secret=s%3A1".to_owned())
         );
-        // `a+b:s%3A1` in base64.
+        // `a+b:s%3A1` in Base64.
         assert_eq!(
             proof(AuthMethod::ClientSecretBasic),
             (Some("Basic YStiOnMlM0Ex".to_owned()), String::new())

@@ -1,4 +1,4 @@
-//! From a server's address to the authorization server it trusts.
+//! Discovers the authorization server of an MCP server.
 
 use reqwest::Url;
 use serde::Deserialize;
@@ -10,14 +10,14 @@ use crate::metadata::{AuthServer, AuthServerMetadata, METADATA_LABEL};
 
 const RESOURCE_LABEL: &str = "the description of the server";
 
-/// What was found out about a server.
+/// The result of the discovery.
 #[derive(Clone, Debug)]
 pub(crate) struct DiscoveryResult {
-    /// What tokens are asked for, exactly as the server spells it.
+    /// Resource indicator for token requests, exactly as the server spells it.
     pub(crate) resource: String,
-    /// What the server's description lists.
+    /// Scopes listed in the protected-resource metadata.
     pub(crate) scopes: Vec<String>,
-    /// Who gives tokens for it.
+    /// The authorization server.
     pub(crate) issuer: AuthServer,
 }
 
@@ -30,7 +30,8 @@ struct ResourceMetadata {
     scopes_supported: Option<Vec<String>>,
 }
 
-/// Finds the authorization server of the server at `url`; `wanted` is the only one to take, if set.
+/// Discovers the authorization server of the server at `url`. If `wanted` is set, no other is
+/// accepted.
 pub(crate) async fn discover(
     fetcher: &OauthFetcher,
     url: &Url,
@@ -65,7 +66,7 @@ pub(crate) async fn discover(
     Ok(DiscoveryResult { resource, scopes, issuer: server })
 }
 
-/// The server's description, at the place it names or at the usual ones.
+/// Fetches the protected-resource metadata, from the URL in the challenge or the well-known ones.
 async fn fetch_resource_metadata(
     fetcher: &OauthFetcher,
     url: &Url,
@@ -85,7 +86,7 @@ async fn fetch_resource_metadata(
     Ok(None)
 }
 
-/// The description of a named authorization server.
+/// Fetches the metadata of a named authorization server.
 async fn fetch_issuer_metadata(
     fetcher: &OauthFetcher,
     issuer: &str,
@@ -102,7 +103,8 @@ async fn fetch_issuer_metadata(
     Err(LoginError::Failed { what: METADATA_LABEL, place, why: "is not there".to_owned() })
 }
 
-/// Before 2025-06-18 a server was its own authorization server.
+/// Fetches the metadata from the server's own origin: before protocol version 2025-06-18, a server
+/// was its own authorization server.
 async fn fetch_origin_metadata(
     fetcher: &OauthFetcher,
     url: &Url,
@@ -122,7 +124,7 @@ async fn fetch_origin_metadata(
     AuthServer::legacy_defaults(&origin)
 }
 
-/// Where an authorization server may describe itself, in order.
+/// Returns the URLs of an authorization server's metadata, in order of preference.
 fn metadata_urls(issuer: &Url) -> Vec<Url> {
     let path = issuer.path().trim_end_matches('/');
     let mut paths = vec![format!("/.well-known/oauth-authorization-server{path}")];
@@ -135,7 +137,7 @@ fn metadata_urls(issuer: &Url) -> Vec<Url> {
     paths.iter().filter_map(|path| issuer.join(path).ok()).collect()
 }
 
-/// Where something about `url` may be: at its path first, then at the root.
+/// Returns the well-known URLs for `url`: with its path first, then at the root.
 fn well_known_urls(url: &Url, name: &str) -> Vec<Url> {
     let path = url.path().trim_end_matches('/');
     let root = format!("/.well-known/{name}");
@@ -146,7 +148,7 @@ fn well_known_urls(url: &Url, name: &str) -> Vec<Url> {
     paths.iter().filter_map(|path| url.join(path).ok()).collect()
 }
 
-/// Whether a `resource` is the server's address or a part from its beginning.
+/// Returns whether a `resource` is the server's URL or a prefix of it.
 pub(crate) fn covers(resource: &str, url: &Url) -> bool {
     let Ok(resource) = Url::parse(resource) else { return false };
     let ends = |path: &str| format!("{}/", path.trim_end_matches('/'));
@@ -155,7 +157,7 @@ pub(crate) fn covers(resource: &str, url: &Url) -> bool {
         && ends(url.path()).starts_with(&ends(resource.path()))
 }
 
-/// A server's address as the name of what tokens are for.
+/// Returns the resource indicator of a server without metadata.
 fn canonical_resource(url: &Url) -> String {
     let mut plain = url.clone();
     plain.set_fragment(None);

@@ -1,77 +1,75 @@
-//! Why there is no login; never with a token, a code or the body of an answer in it.
+//! Login errors. They never contain a token, a code or the body of a response.
 
 use std::path::PathBuf;
 
 use switchboard_net::BlockedAddress;
 
-/// Why there is no login.
+/// The reason why there is no login.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LoginError {
-    /// The server is not one to log in to.
+    /// The server does not support logins.
     #[error("server `{server}` cannot be logged in to: {why}")]
     NotForLogin { server: String, why: &'static str },
-    /// An address that must not be visited.
+    /// The URL is not allowed.
     #[error("{what} `{place}` is not visited: {why}")]
     Blocked {
         what: &'static str,
-        /// The address, without what may be secret in it.
+        /// The URL without parts that may be secret.
         place: String,
-        /// What is wrong with it.
         why: String,
     },
-    /// Something did not answer, or not well.
+    /// A request failed.
     #[error("{what} at `{place}` {why}")]
     Failed {
         what: &'static str,
-        /// Its address, without what may be secret in it.
+        /// The URL without parts that may be secret.
         place: String,
         why: String,
     },
-    /// What a document says breaks a rule.
+    /// A document violates the standard.
     #[error("{what} cannot be trusted: {why}")]
     Untrusted {
         what: &'static str,
-        /// The rule and how it is broken.
+        /// The violated rule.
         why: String,
     },
-    /// Nobody told the authorization server who we are.
+    /// There is no client, and the authorization server does not register clients dynamically.
     #[error("the authorization server `{issuer}` does not register clients by itself")]
     NoClient { issuer: String },
-    /// The authorization server said no.
+    /// The authorization server rejected the request.
     #[error("the authorization server refused{}: `{code}`", about(.what))]
     Refused {
         what: &'static str,
-        /// Its code for the reason.
+        /// The error code.
         code: String,
     },
-    /// The answer from the browser is not the one that is waited for.
+    /// The callback does not belong to this login.
     #[error("the answer from the browser does not count: {0}")]
     BadAnswer(&'static str),
-    /// It took too long.
+    /// The login was not completed in time.
     #[error("nobody answered within {0} minutes")]
     TooLate(u64),
-    /// Tokens cannot be kept: there is no key to seal them with.
+    /// No key to seal the tokens with is available.
     #[error("there is no key to keep logins with: {why}")]
     NoKey { why: String },
-    /// The entry refers to a secret that is not kept for its server.
+    /// The entry refers to a secret that is not stored for its server.
     #[error("the secret `{name}` is not set for server `{server}`")]
     NoSecret { server: String, name: String },
-    /// The store cannot be opened with the key that is there.
+    /// The store cannot be opened with the available key.
     #[error("the stored logins in `{}` cannot be read: {why}", .file.display())]
     Unreadable { file: PathBuf, why: String },
-    /// The store cannot be written.
     #[error("the logins cannot be stored in `{}`: {why}", .file.display())]
     NotStored { file: PathBuf, why: String },
-    /// The login is over and cannot be renewed.
+    /// The login has expired and cannot be renewed.
     #[error("the login is over")]
     Over,
-    /// Whoever visits addresses for us could not.
+    /// The visitor could not open the authorization page.
     #[error("the authorization page was not visited: {0}")]
     NotVisited(String),
 }
 
 impl LoginError {
-    /// What to do about it.
+    /// Returns a hint for the next step.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         let hint = match self {

@@ -1,4 +1,4 @@
-//! Visits what a login needs: every address checked, every redirect too, answers of bounded size.
+//! HTTP requests for logins: every URL and redirect is checked, and responses are limited in size.
 
 use std::error::Error as _;
 use std::time::Duration;
@@ -14,27 +14,27 @@ use crate::error::LoginError;
 use crate::resolver::{AddressNotAllowed, Resolver};
 use crate::secret::Secret;
 
-/// Redirects that are followed for a document.
+/// Maximum number of redirects followed for a document.
 const MAX_REDIRECTS: usize = 5;
 const MAX_BODY_BYTES: usize = 1 << 20;
-/// How long a connection, and a whole visit, may take.
+/// Timeouts for connecting, and for the whole request.
 const TIMEOUTS: (Duration, Duration) = (Duration::from_secs(10), Duration::from_secs(20));
 
-/// Visits addresses within a reach.
+/// An HTTP client that is restricted to an address scope.
 #[derive(Clone)]
 pub(crate) struct OauthFetcher {
     pub(crate) reach: AddressScope,
     client: Client,
 }
 
-/// What came back from a document's place.
+/// The result of fetching a document.
 pub(crate) enum FetchedDocument<T> {
     Found(T),
-    /// The place answers that there is none.
+    /// The server answers that the document does not exist.
     Absent,
 }
 
-/// What is sent to an endpoint.
+/// The body of a POST request.
 pub(crate) struct Post {
     pub(crate) body: String,
     pub(crate) kind: &'static str,
@@ -42,7 +42,7 @@ pub(crate) struct Post {
 }
 
 impl OauthFetcher {
-    /// One that trusts these authorities beside those of the system.
+    /// Creates a client that trusts these certificate authorities besides those of the system.
     pub(crate) fn with_authorities(
         reach: AddressScope,
         more: &Authorities,
@@ -50,7 +50,7 @@ impl OauthFetcher {
         Self::with_resolver(Resolver::new(reach), more)
     }
 
-    /// The same with a resolver that knows its reach.
+    /// Creates a client with a resolver, which determines the scope.
     pub(crate) fn with_resolver(
         resolver: Resolver,
         more: &Authorities,
@@ -62,7 +62,7 @@ impl OauthFetcher {
             .connect_timeout(TIMEOUTS.0)
             .timeout(TIMEOUTS.1)
             .redirect(redirect::Policy::none())
-            // A proxy would dial for us, and nobody would look at what it dials.
+            // A proxy would resolve and dial for us, which bypasses the address checks.
             .no_proxy()
             .dns_resolver(resolver)
             .user_agent(concat!("switchboard/", env!("CARGO_PKG_VERSION")))
@@ -100,7 +100,7 @@ impl OauthFetcher {
         Err(fetch_error(what, &url, format!("redirects more than {MAX_REDIRECTS} times")))
     }
 
-    /// Sends something to an endpoint; redirects are not followed.
+    /// Sends a POST request; redirects are not followed.
     pub(crate) async fn post(
         &self,
         what: &'static str,
@@ -130,7 +130,7 @@ impl OauthFetcher {
     }
 }
 
-/// Reads JSON; the error does not repeat it.
+/// Parses JSON; the error does not quote it.
 pub(crate) fn parse_json<T: DeserializeOwned>(
     what: &'static str,
     url: &Url,
@@ -139,7 +139,7 @@ pub(crate) fn parse_json<T: DeserializeOwned>(
     serde_json::from_slice(body).map_err(|_| fetch_error(what, url, "is not what it should be"))
 }
 
-/// Something at an address went wrong.
+/// Creates an error about a request to a URL.
 pub(crate) fn fetch_error(what: &'static str, url: &Url, why: impl Into<String>) -> LoginError {
     LoginError::Failed { what, place: display_url(url.as_str()), why: why.into() }
 }

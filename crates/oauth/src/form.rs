@@ -1,20 +1,20 @@
-//! Pairs of names and values as forms and queries spell them.
+//! Encodes `application/x-www-form-urlencoded` pairs.
 
 use reqwest::Url;
 
-/// The body of a form.
+/// Encodes the body of a form.
 pub(crate) fn encode(pairs: &[(&str, &str)]) -> String {
     let Ok(mut url) = Url::parse("https://form.invalid/") else { return String::new() };
     url.query_pairs_mut().extend_pairs(pairs);
     url.query().unwrap_or_default().to_owned()
 }
 
-/// One value, spelt as in a form.
+/// Encodes a single value.
 pub(crate) fn encode_value(value: &str) -> String {
     encode(&[("", value)]).trim_start_matches('=').to_owned()
 }
 
-/// The address with more pairs in its query.
+/// Appends pairs to the query of a URL.
 pub(crate) fn with_query(mut url: Url, pairs: &[(&str, &str)]) -> Url {
     url.query_pairs_mut().extend_pairs(pairs);
     url

@@ -1,4 +1,4 @@
-//! Asks the token endpoint: for a code, for a refresh token, for the client's own secret; and ends tokens.
+//! Requests and revokes tokens at the endpoints of an authorization server.
 
 use jiff::Timestamp;
 use reqwest::Url;
@@ -13,14 +13,14 @@ use crate::secret::Secret;
 const ENDPOINT_LABEL: &str = "the token endpoint";
 const FORM_TYPE: &str = "application/x-www-form-urlencoded";
 
-/// Tokens, fresh from the endpoint.
+/// New tokens from the token endpoint.
 #[derive(Clone, Debug)]
 pub(crate) struct TokenSet {
     pub(crate) access: Secret,
     pub(crate) refresh: Option<Secret>,
-    /// When the access token ends, in seconds since 1970.
+    /// Expiry of the access token, in Unix seconds.
     pub(crate) ends: Option<i64>,
-    /// What it is good for, if the answer says.
+    /// Granted scopes, if the response lists them.
     pub(crate) scopes: Option<Vec<String>>,
 }
 
@@ -33,7 +33,7 @@ struct TokenResponse {
     scope: Option<String>,
 }
 
-/// Asks for tokens. `form` says what is given for them.
+/// Requests tokens; `form` contains the grant.
 pub(crate) async fn request_tokens(
     fetcher: &OauthFetcher,
     endpoint: &Url,
@@ -53,13 +53,13 @@ pub(crate) async fn request_tokens(
         let why = "it gives tokens of a kind that is not known here".to_owned();
         return Err(LoginError::Untrusted { what: ENDPOINT_LABEL, why });
     }
-    // It goes into a header, and nothing may follow it there.
+    // The token becomes a header value, so it must not contain spaces or control characters.
     let token = answer.access_token.reveal();
     if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
         let why = "its token cannot be sent".to_owned();
         return Err(LoginError::Untrusted { what: ENDPOINT_LABEL, why });
     }
-    // Some servers write the number as a text.
+    // Some servers send the number as a string.
     let lasts = match &answer.expires_in {
         Some(serde_json::Value::Number(number)) => number.as_f64(),
         Some(serde_json::Value::String(text)) => text.parse::<f64>().ok(),
@@ -88,7 +88,7 @@ pub(crate) async fn revoke(
     Err(LoginError::Refused { what: "to end a token", code: error_code(status, &answer) })
 }
 
-/// The code of a refusal: one of the words of the standard, never what else the answer says.
+/// Returns the error code of a response, if it is well formed; never other text from the response.
 pub(crate) fn error_code(status: u16, answer: &[u8]) -> String {
     #[derive(Deserialize)]
     struct TokenErrorResponse {
@@ -99,7 +99,7 @@ pub(crate) fn error_code(status: u16, answer: &[u8]) -> String {
     word.filter(|word| is_error_code(word)).unwrap_or_else(|| format!("status {status}"))
 }
 
-/// Whether a text looks like the code of an error.
+/// Returns whether a text has the form of an error code.
 pub(crate) fn is_error_code(word: &str) -> bool {
     (1..=64).contains(&word.len())
         && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte == b'-')

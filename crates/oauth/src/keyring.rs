@@ -1,4 +1,4 @@
-//! The system's keyring, by way of the program that the system has for it.
+//! Access to the system's keyring through its command-line program.
 
 use std::collections::BTreeMap;
 use std::process::Stdio;
@@ -10,15 +10,15 @@ use tokio::time::timeout;
 
 use crate::secret::Secret;
 
-/// How long the keyring may take: it may ask the person to unlock it.
+/// How long the keyring may take; it may ask the person to unlock it.
 const KEYRING_TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) struct Keyring {
-    /// Our own environment, which tells the program where the keyring is.
+    /// Our own environment, which locates the keyring.
     pub(crate) variables: BTreeMap<String, String>,
 }
 
-/// What to start, and what to tell it.
+/// A program with its arguments and input.
 struct KeyringCommand {
     program: &'static str,
     arguments: &'static [&'static str],
@@ -26,14 +26,14 @@ struct KeyringCommand {
 }
 
 impl Keyring {
-    /// The key, if the keyring holds one.
+    /// Returns the key, if the keyring has one.
     pub(crate) async fn look_up(&self) -> Result<Option<Secret>, String> {
         let found = self.run(look_up_command()?).await?;
         let key = found.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
         Ok(key.map(Secret::new))
     }
 
-    /// Has the keyring hold a key.
+    /// Stores a key in the keyring.
     pub(crate) async fn store(&self, key: &Secret) -> Result<(), String> {
         match self.run(store_command(key)?).await? {
             Some(_) => Ok(()),
@@ -41,7 +41,7 @@ impl Keyring {
         }
     }
 
-    /// What the program wrote; `None` if it ended badly.
+    /// Returns the program's output, or `None` if it fails.
     async fn run(&self, action: KeyringCommand) -> Result<Option<String>, String> {
         let mut command = Command::new(action.program);
         command
@@ -82,7 +82,7 @@ fn look_up_command() -> Result<KeyringCommand, String> {
     }
 }
 
-/// The key goes through the program's input: other users can see arguments.
+/// Passes the key through standard input, because other users can see arguments.
 fn store_command(key: &Secret) -> Result<KeyringCommand, String> {
     let key = key.reveal();
     if cfg!(target_os = "macos") {

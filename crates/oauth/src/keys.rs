@@ -1,4 +1,4 @@
-//! Finds the key that stored logins are sealed with: supplied by the person, or held by the keyring.
+//! Finds the key that seals stored logins: supplied by the user, or stored in the keyring.
 
 use std::path::PathBuf;
 
@@ -11,14 +11,14 @@ use crate::random;
 use crate::secret::Secret;
 use crate::vault::{KeyKind, SealingKey};
 
-/// The variable with the key.
+/// Environment variable with the key.
 const KEY_VARIABLE: &str = "SWITCHBOARD_TOKEN_KEY";
 
 pub(crate) struct KeyProvider {
     supplied: Option<Secret>,
     file: Option<PathBuf>,
     keyring: Keyring,
-    /// The one that was used last: to make it takes a while.
+    /// The last derived key, because the derivation is slow.
     cached: Mutex<Option<SealingKey>>,
 }
 
@@ -33,7 +33,7 @@ impl KeyProvider {
         }
     }
 
-    /// The key for a new store.
+    /// Returns the key for a new store.
     pub(crate) async fn key_for_new_store(&self) -> Result<SealingKey, LoginError> {
         let made = self.cached.lock().clone();
         if let Some(key) = made {
@@ -57,7 +57,7 @@ impl KeyProvider {
         self.derive(secret, KeyKind::Keyring, salt).await
     }
 
-    /// The key of a store that is there.
+    /// Returns the key of an existing store.
     pub(crate) async fn key_for_store(
         &self,
         kind: KeyKind,
@@ -119,7 +119,7 @@ mod tests {
 
     use super::*;
 
-    /// A keyring that keeps its one secret in a file, or none at all.
+    /// Creates an environment with a fake keyring that runs `script`, or without one.
     fn environment(folder: &Path, script: Option<&str>) -> Environment {
         if let Some(script) = script {
             let program = folder.join("secret-tool");

@@ -1,7 +1,7 @@
-//! Logins and secrets: gets, keeps and renews the credentials that servers ask for.
+//! Logins and secrets: obtains, stores and renews the credentials that servers require.
 //!
-//! In goes a server that wants a login; out comes a token for its requests, sealed on disk and shared by
-//! all processes of the user. A token goes to the server it was issued for and to no other. Nothing here
+//! Takes a server that requires a login. Returns a token for its requests, sealed on disk and
+//! shared by all processes of the user. A token is sent only to the server it was issued for. Never
 //! decides whether a call may run.
 
 mod account;

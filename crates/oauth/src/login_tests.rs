@@ -1,4 +1,4 @@
-//! Logins from the first refusal to the last renewal, against a small server of our own.
+//! Tests logins from the first challenge to renewal, against a local test server.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::logins::{LoginOptions, Logins};
 use crate::store::StoredLogin;
 use crate::test_server::{ApprovingVisitor, SharedSite, stage, stage_with, start, visit};
 
-/// Makes of an answer and the issuer's name an answer that is not right.
+/// Turns a valid callback, given the issuer's name, into an invalid one.
 type CallbackEdit = fn(&str, &str) -> String;
 
 fn wish() -> LoginOptions<'static> {
@@ -203,7 +203,7 @@ async fn two_processes_never_use_a_refresh_token_twice() {
     let first = account(&one, &server);
     let second = account(&other, &server);
     for _ in 0..10 {
-        // Each finds its token at its end, and the refresh token is good for one use.
+        // Both tokens have expired, and the refresh token can be used only once.
         let (one, other) = tokio::join!(first.obtain(), second.obtain());
         assert!(one.is_ok() && other.is_ok(), "{one:?} {other:?}");
     }

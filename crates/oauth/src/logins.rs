@@ -1,4 +1,4 @@
-//! The handle on all logins: begins one, says which are held, and gives connections their account.
+//! The handle on all logins: begins logins, lists them, and provides accounts for connections.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -31,10 +31,10 @@ use crate::scopes::{ScopeSources, choose_scopes};
 use crate::secrets::SecretStore;
 use crate::store::{LoginRecord, SealedStore, StoreChange, StoredLogin};
 
-/// How long a server may take to say what it wants.
+/// How long the server may take to answer the probe.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// All logins. Clones are handles on the same.
+/// All logins. Clones share the same state.
 #[derive(Clone)]
 pub struct Logins {
     pub(crate) shared: Arc<LoginsInner>,
@@ -50,41 +50,41 @@ pub(crate) struct LoginsInner {
     accounts: Mutex<BTreeMap<String, Weak<Account>>>,
 }
 
-/// What is wanted of a login.
+/// Options of a login.
 pub struct LoginOptions<'a> {
-    /// Where the browser's answer is to be sent.
+    /// Redirect URI of the callback.
     pub redirect_uri: String,
-    /// What to ask for beside what the server wants.
+    /// Scopes to request besides those that the server requires.
     pub scopes: Vec<String>,
-    /// Who is told how far it got.
+    /// Called at each step of the login.
     pub on_step: &'a (dyn Fn(LoginStep) + Send + Sync),
 }
 
-/// How far a login got.
+/// The progress of a login.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoginStep {
-    /// The server is asked what it wants.
+    /// Probing the server for its challenge.
     Asking,
-    /// Its authorization server is looked for.
+    /// Discovering its authorization server.
     Discovering,
-    /// We make ourselves known to this authorization server.
+    /// Registering at this authorization server.
     Registering(String),
 }
 
-/// What a server says at its door.
+/// The server's answer to the probe.
 struct ProbeResult {
     challenge: Challenge,
     open: bool,
 }
 
 impl Logins {
-    /// The logins below a folder for state.
+    /// Opens the logins below a state folder.
     #[must_use]
     pub fn new(state: &Path, environment: &Environment, settings: &Settings) -> Self {
         Self::for_host(state, environment, settings, None, Tasks::default())
     }
 
-    /// The same for a host, whose tasks finish what they began.
+    /// Opens the logins for a host, whose tasks complete renewals that have begun.
     #[must_use]
     pub fn for_host(
         state: &Path,
@@ -111,17 +111,18 @@ impl Logins {
         }
     }
 
-    /// The secrets that entries refer to.
+    /// Returns the secrets that entries refer to.
     #[must_use]
     pub fn secrets(&self) -> &SecretStore {
         &self.shared.secrets
     }
 
-    /// Begins a login: finds the authorization server, makes us known there, and gives the address
-    /// for the person. Nothing is kept but who we are.
+    /// Begins a login: discovers the authorization server, registers there, and returns the login
+    /// with the URL for the person. Only the client registration is stored.
     ///
     /// # Errors
-    /// When there is no way to log in that can be trusted, or no place to keep a login.
+    /// Returns an error if the discovery or the registration fails or is not trustworthy, or if a
+    /// login could not be stored.
     pub async fn begin(
         &self,
         server: &ServerConfig,
@@ -134,7 +135,7 @@ impl Logins {
         self.begin_from_probe(server, url, door, wish).await
     }
 
-    /// The same for somebody who was just turned down.
+    /// Begins a login after a request was rejected with this challenge.
     pub(crate) async fn begin_after(
         &self,
         server: &ServerConfig,
@@ -194,7 +195,7 @@ impl Logins {
         kept: Option<&LoginRecord>,
     ) -> Vec<String> {
         let named: Vec<String> = server.oauth.scopes.iter().chain(wished).cloned().collect();
-        // Another authorization server knows nothing of what the one before was asked.
+        // Scopes requested from another authorization server do not apply.
         let before = kept.filter(|kept| kept.issuer == found.issuer.issuer);
         choose_scopes(ScopeSources {
             named: &named,
@@ -205,7 +206,7 @@ impl Logins {
         })
     }
 
-    /// Who we are to an authorization server: as configured, as before, or newly registered.
+    /// Returns our client at an authorization server: configured, stored, or newly registered.
     async fn client_for(
         &self,
         server: &ServerConfig,
@@ -239,10 +240,10 @@ impl Logins {
         Ok(client)
     }
 
-    /// What is held for a server.
+    /// Returns the stored login of a server.
     ///
     /// # Errors
-    /// When the stored logins cannot be read.
+    /// Returns an error if the stored logins cannot be read.
     pub async fn stored_login(
         &self,
         server: &ServerConfig,
@@ -252,7 +253,7 @@ impl Logins {
         Ok(kept.filter(|kept| !kept.over).map(|kept| kept.to_stored_login()))
     }
 
-    /// The port that answers were sent to before: a client that registered itself is known by it.
+    /// Returns the port of earlier callbacks: a dynamic registration is bound to its redirect URI.
     pub async fn callback_port(&self, server: &ServerConfig) -> Option<u16> {
         let contents = self.shared.store.read().await.ok()?;
         let of_server = contents.logins.iter().filter(|kept| kept.server == server.id.as_str());
@@ -261,7 +262,7 @@ impl Logins {
         addresses.filter_map(|address| Url::parse(address).ok()?.port()).next()
     }
 
-    /// The login that is kept for a server at this address.
+    /// Returns the stored login for a server at this URL.
     pub(crate) async fn find_record(
         &self,
         server: &ServerConfig,
@@ -271,8 +272,8 @@ impl Logins {
         Ok(contents.logins.iter().find(|kept| applies_to(kept, server.id.as_str(), url)).cloned())
     }
 
-    /// The account that requests to an address of a server are made with; `None` if the
-    /// configuration says what they are made with.
+    /// Returns the account for requests to a URL of a server, or `None` if the configuration sets
+    /// the `Authorization` header.
     pub fn account(&self, server: &ServerConfig, address: &str) -> Option<Arc<Account>> {
         let Transport::Http { headers, .. } = &server.transport else { return None };
         if headers.keys().any(|name| name.eq_ignore_ascii_case("authorization")) {
@@ -290,14 +291,14 @@ impl Logins {
         Some(account)
     }
 
-    /// What visits addresses that the server at `url` names.
+    /// Returns the HTTP client for URLs that the server at `url` names.
     pub(crate) fn fetcher(
         &self,
         url: &Url,
         own: Option<&AuthoritiesFile>,
     ) -> Result<OauthFetcher, LoginError> {
         let reach = AddressScope::for_server(url);
-        // Whoever runs servers with certificates of their own often runs their logins as well.
+        // Servers with private certificate authorities often use them for their logins as well.
         if own.is_some() {
             return OauthFetcher::with_authorities(reach, &authorities(own)?);
         }
@@ -312,7 +313,7 @@ impl Logins {
         Ok(place.get_or_init(|| made).clone())
     }
 
-    /// The address to log in to, of a server that is fit for it.
+    /// Returns the URL to log in to, if the server supports logins.
     #[expect(clippy::unused_self, reason = "it belongs to how a login begins")]
     fn login_url(&self, server: &ServerConfig) -> Result<Url, LoginError> {
         let unfit = |why| LoginError::NotForLogin { server: server.id.to_string(), why };
@@ -333,19 +334,19 @@ impl Logins {
     }
 }
 
-/// Whether a login may be used at an address: never at one that it was not given for.
+/// Returns whether a login may be used at a URL: only at those it was issued for.
 pub(crate) fn applies_to(kept: &LoginRecord, server: &str, url: &Url) -> bool {
     kept.server == server && (kept.url == url.as_str() || covers(&kept.resource, url))
 }
 
-/// Whom a server's entry trusts beside the system.
+/// Returns the certificate authorities that a server's entry adds.
 fn authorities(own: Option<&AuthoritiesFile>) -> Result<Authorities, LoginError> {
     let Some(file) = own else { return Ok(Authorities::default()) };
     file.authorities()
         .map_err(|error| LoginError::NotVisited(format!("`{}` {error}", file.path.display())))
 }
 
-/// Asks a server for something harmless, to learn what it wants.
+/// Sends a harmless request to a server, to obtain its challenge.
 async fn probe(server: &ServerConfig, url: &Url) -> Result<ProbeResult, LoginError> {
     const WHAT: &str = "the server";
     let Transport::Http { headers, .. } = &server.transport else {
@@ -376,14 +377,14 @@ async fn probe(server: &ServerConfig, url: &Url) -> Result<ProbeResult, LoginErr
     Ok(ProbeResult { challenge, open: response.status().is_success() })
 }
 
-/// What a [`Visitor`] is doing.
+/// The result of a visit: the callback URL, or an error message.
 pub type VisitFuture<'a> = Pin<Box<dyn Future<Output = Result<String, String>> + Send + 'a>>;
 
-/// Logs in without a command, whenever a server asks for it. Nobody does by default.
+/// A way to complete a login as soon as a server requires one. Hosts have none by default.
 pub trait Visitor: Send + Sync {
-    /// Where answers are to be sent.
+    /// Returns the redirect URI for callbacks.
     fn redirect_uri(&self) -> String;
 
-    /// Visits an authorization page and gives the address that its answer was sent to.
+    /// Visits an authorization page and returns the callback URL.
     fn visit<'a>(&'a self, authorization_url: &'a str) -> VisitFuture<'a>;
 }

@@ -1,4 +1,4 @@
-//! Ends logins: forgets them first, then tells the authorization server.
+//! Ends logins: removes them from the store first, then revokes their tokens.
 
 use reqwest::Url;
 use schemars::JsonSchema;
@@ -26,7 +26,7 @@ impl Logins {
     /// Ends the logins of a server.
     ///
     /// # Errors
-    /// When the stored logins cannot be read or changed.
+    /// Returns an error if the stored logins cannot be read or changed.
     pub async fn logout(&self, server: &str) -> Result<Vec<LogoutReport>, LoginError> {
         if !self.shared.store.file().exists() {
             return Ok(Vec::new());
@@ -46,10 +46,10 @@ impl Logins {
         self.revoke_all(ended).await
     }
 
-    /// Ends all logins and forgets who we are everywhere, also if nothing of it can be read.
+    /// Ends all logins and removes all client registrations, even if the file is unreadable.
     ///
     /// # Errors
-    /// When the file cannot be removed.
+    /// Returns an error if the file cannot be removed.
     pub async fn logout_all(&self) -> Result<Vec<LogoutReport>, LoginError> {
         let contents = self.shared.store.read().await;
         self.shared.store.remove_file()?;
@@ -83,6 +83,7 @@ impl Logins {
         let url = Url::parse(&kept.url).map_err(unusable)?;
         let fetcher: OauthFetcher = self.fetcher(&url, None)?;
         let endpoint = fetcher.reach.check("the revocation endpoint", endpoint)?;
+        // Revoke the refresh token first: it could still be exchanged for new access tokens.
         if let Some(refresh) = &kept.refresh {
             revoke(&fetcher, &endpoint, &kept.client, refresh, "refresh_token").await?;
         }

@@ -1,4 +1,4 @@
-//! What an authorization server says about itself, checked before anything of it is used.
+//! Authorization server metadata (RFC 8414), validated before use.
 
 use reqwest::Url;
 use serde::Deserialize;
@@ -6,10 +6,10 @@ use switchboard_net::AddressScope;
 
 use crate::error::LoginError;
 
-/// What its name is in messages.
+/// Name of the document in messages.
 pub(crate) const METADATA_LABEL: &str = "the description of the authorization server";
 
-/// The description as it was sent.
+/// The metadata as received.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct AuthServerMetadata {
     pub(crate) issuer: Option<String>,
@@ -29,34 +29,34 @@ pub(crate) struct AuthServerMetadata {
 
 #[derive(Clone, Debug)]
 pub(crate) struct AuthServer {
-    /// Its name, byte for byte.
+    /// The issuer identifier, byte for byte.
     pub(crate) issuer: String,
     pub(crate) authorization: Option<Url>,
     pub(crate) token: Url,
     pub(crate) registration: Option<Url>,
     pub(crate) revocation: Option<Url>,
     pub(crate) scopes: Vec<String>,
-    /// How clients prove who they are; `None` if it does not say.
+    /// Supported client authentication methods; `None` if not listed.
     pub(crate) methods: Option<Vec<String>>,
-    /// Whether its answers name it.
+    /// Whether authorization responses contain `iss` (RFC 9207).
     pub(crate) names_itself: bool,
-    /// Whether the address of a document can be a client's id.
+    /// Whether client ID metadata documents are supported.
     pub(crate) takes_documents: bool,
-    /// Whether it takes challenges of the method `S256`.
+    /// Whether PKCE with `S256` is supported.
     pub(crate) takes_challenges: bool,
-    /// Whether there is a description at all.
+    /// Whether the server has metadata at all.
     pub(crate) has_metadata: bool,
 }
 
 impl AuthServer {
-    /// Checks a description that was found for `issuer`.
+    /// Validates the metadata found for `issuer`.
     pub(crate) fn from_metadata(
         issuer: &str,
         described: AuthServerMetadata,
         reach: AddressScope,
     ) -> Result<Self, LoginError> {
         let untrusted = |why: String| LoginError::Untrusted { what: METADATA_LABEL, why };
-        // Byte for byte: whoever normalizes can be made to see what is not there.
+        // Compare byte for byte: normalization would let one issuer impersonate another.
         if described.issuer.as_deref() != Some(issuer) {
             return Err(untrusted(format!("it is not that of `{issuer}`")));
         }
@@ -89,7 +89,7 @@ impl AuthServer {
         })
     }
 
-    /// What the revision of 2025-03-26 says of a server that describes nothing.
+    /// Returns the default endpoints of protocol version 2025-03-26, for a server without metadata.
     pub(crate) fn legacy_defaults(origin: &Url) -> Result<Self, LoginError> {
         let at = |path: &str| {
             origin.join(path).map_err(|_| LoginError::Untrusted {
@@ -112,7 +112,7 @@ impl AuthServer {
         })
     }
 
-    /// The page for the person, of a server that is fit for it.
+    /// Returns the authorization page, if the server supports PKCE.
     pub(crate) fn authorization_page(&self) -> Result<&Url, LoginError> {
         let untrusted =
             |why: &str| LoginError::Untrusted { what: METADATA_LABEL, why: why.to_owned() };

@@ -1,4 +1,4 @@
-//! A login that waits for a person: the address to visit, and what its answer is checked against.
+//! A login that waits for a person: the authorization URL, and the validation of the callback.
 
 use std::time::{Duration, Instant};
 
@@ -16,10 +16,10 @@ use crate::random::{pkce_challenge, token};
 use crate::secret::Secret;
 use crate::store::{LoginRecord, StoreChange, StoredLogin};
 
-/// How long a person has.
+/// How long a person has to log in, in minutes.
 const TIMEOUT_MINUTES: u64 = 10;
 
-/// A login that waits for a person. It is good for one answer.
+/// A login that waits for a person. It accepts one callback.
 pub struct PendingLogin {
     logins: Logins,
     parts: LoginParts,
@@ -30,7 +30,7 @@ pub struct PendingLogin {
     until: Instant,
 }
 
-/// What a pending login is made of.
+/// The parameters of a pending login.
 pub(crate) struct LoginParts {
     pub server: ServerId,
     pub url: Url,
@@ -41,7 +41,7 @@ pub(crate) struct LoginParts {
     pub asked: Vec<String>,
 }
 
-/// What an answer says.
+/// The parameters of a callback.
 #[derive(Default)]
 struct AuthorizationResponse {
     code: Option<String>,
@@ -70,6 +70,7 @@ impl PendingLogin {
         if !scope.is_empty() {
             pairs.push(("scope", &scope));
         }
+        // OpenID Connect ignores `offline_access` unless the person is asked for consent.
         if parts.asked.iter().any(|scope| scope == "offline_access") {
             pairs.push(("prompt", "consent"));
         }
@@ -79,34 +80,35 @@ impl PendingLogin {
         Ok(Self { logins, parts, authorization_url, redirect, state, verifier, until })
     }
 
-    /// The address for the person.
+    /// Returns the URL for the person to open.
     #[must_use]
     pub fn authorization_url(&self) -> &str {
         &self.authorization_url
     }
 
-    /// Where the answer is expected.
+    /// Returns the redirect URI of the callback.
     #[must_use]
     pub fn redirect_uri(&self) -> &str {
         &self.parts.redirect_uri
     }
 
-    /// When it is too late for an answer.
+    /// Returns when the login expires.
     #[must_use]
     pub const fn deadline(&self) -> Instant {
         self.until
     }
 
-    /// Whether this is an answer to this login: the right place, and what only we can know.
+    /// Returns whether a callback belongs to this login: its URL and its `state` match.
     #[must_use]
     pub fn accepts(&self, callback: &str) -> bool {
         self.parse_callback(callback).is_ok()
     }
 
-    /// Takes the answer: checks it, asks for tokens and keeps them.
+    /// Completes the login: validates the callback, requests tokens and stores them.
     ///
     /// # Errors
-    /// When the answer does not count, the authorization server says no, or nothing can be kept.
+    /// Returns an error if the callback is invalid, the authorization server rejects the request,
+    /// or the tokens cannot be stored.
     pub async fn finish(self, callback: &str) -> Result<StoredLogin, LoginError> {
         let answer = self.parse_callback(callback)?;
         if Instant::now() > self.until {
@@ -177,7 +179,7 @@ impl PendingLogin {
         Ok(kept)
     }
 
-    /// Reads an answer to this login. It may be pasted by hand, so the query alone is enough.
+    /// Parses a callback. The query alone suffices, because a person may paste it.
     fn parse_callback(&self, callback: &str) -> Result<AuthorizationResponse, LoginError> {
         let text = callback.trim();
         let url = if text.starts_with('?') { self.redirect.join(text) } else { Url::parse(text) };
@@ -194,6 +196,7 @@ impl PendingLogin {
                 "error" => &mut answer.error,
                 _ => continue,
             };
+            // Reject duplicate parameters, which parsers resolve differently.
             if place.replace(value.into_owned()).is_some() {
                 return Err(LoginError::BadAnswer("it says something twice"));
             }

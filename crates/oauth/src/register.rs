@@ -1,4 +1,5 @@
-//! Makes us known to an authorization server: configured, by a document, or by registering.
+//! Determines our client at an authorization server: configured, by a metadata document, or
+//! registered.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -12,7 +13,7 @@ use crate::secret::Secret;
 
 const ENDPOINT_LABEL: &str = "the registration endpoint";
 
-/// The client that the configuration names, or that its document describes, if there is one.
+/// Returns the configured client, or the one described by the configured metadata document.
 pub(crate) fn configured_client(
     settings: &OauthSettings,
     server: &AuthServer,
@@ -64,7 +65,7 @@ pub(crate) async fn register(
     let Some(url) = &server.registration else {
         return Err(LoginError::NoClient { issuer: server.issuer.clone() });
     };
-    // What runs on a person's machine cannot keep a secret, so it asks for none if it may.
+    // A program on a person's machine cannot keep a secret, so prefer a public client.
     let preferred = [AuthMethod::None, AuthMethod::ClientSecretBasic, AuthMethod::ClientSecretPost];
     let wanted =
         AuthMethod::choose(&preferred, server.methods.as_deref()).unwrap_or(AuthMethod::None);
@@ -93,7 +94,7 @@ pub(crate) async fn register(
     Ok(RegisteredClient {
         id: answer.client_id,
         secret: answer.client_secret,
-        // 0 means that it never ends.
+        // 0 means that the secret never expires.
         secret_ends: answer.client_secret_expires_at.filter(|end| *end > 0),
         method,
         origin: ClientOrigin::Dynamic,

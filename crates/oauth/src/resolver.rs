@@ -1,4 +1,4 @@
-//! Names to addresses for logins: looked up once, and what was looked at is what is dialled.
+//! DNS resolution for logins: each name is resolved once, and the checked addresses are dialled.
 
 use std::io;
 use std::net::SocketAddr;
@@ -9,7 +9,7 @@ use switchboard_net::AddressScope;
 
 type ResolveFuture = Pin<Box<dyn Future<Output = io::Result<Vec<SocketAddr>>> + Send>>;
 
-/// Gives only the addresses that may be dialled.
+/// A resolver that returns only allowed addresses.
 pub(crate) struct Resolver {
     reach: AddressScope,
     look_up: fn(String) -> ResolveFuture,
@@ -29,7 +29,7 @@ fn system_lookup(name: String) -> ResolveFuture {
     Box::pin(async move { Ok(tokio::net::lookup_host((name, 0)).await?.collect()) })
 }
 
-/// No address of a name may be dialled.
+/// The error for a name without allowed addresses.
 #[derive(Debug, thiserror::Error)]
 #[error("its name leads to an address that is not public")]
 pub(crate) struct AddressNotAllowed;
@@ -75,7 +75,7 @@ mod tests {
         assert!(allowed.map(|address| address.ip()).all(|ip| ip.is_loopback()));
     }
 
-    /// A server of names that gives another address to whoever asks again.
+    /// A resolver that returns another address to the second query.
     fn rebinding(first: [u8; 4], asked: &AtomicUsize) -> ResolveFuture {
         let times = asked.fetch_add(1, Ordering::SeqCst);
         let address = if times == 0 { first } else { [10, 0, 0, 1] };
@@ -121,7 +121,7 @@ mod tests {
         let fetched = fetcher.get_json::<bool>("the page", url).await;
         assert!(matches!(fetched, Err(LoginError::Blocked { .. })));
         assert_eq!(ASKED.load(Ordering::SeqCst), 1);
-        // Nobody waits at the listener.
+        // No connection reached the listener.
         let waiting = tokio::time::timeout(Duration::ZERO, listener.accept()).await;
         assert!(waiting.is_err(), "somebody dialled");
     }

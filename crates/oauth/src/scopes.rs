@@ -1,29 +1,29 @@
-//! What to ask for: what the server wants, what it offers, what was asked before.
+//! Chooses the scopes to request.
 
-/// What is known about scopes.
+/// Scopes from all sources.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ScopeSources<'a> {
-    /// What the configuration or the person names.
+    /// Scopes from the configuration or the user.
     pub(crate) named: &'a [String],
-    /// What the server wanted when it turned a request down.
+    /// Scopes in the server's challenge.
     pub(crate) challenged: &'a [String],
-    /// What the server's description lists.
+    /// Scopes in the protected-resource metadata.
     pub(crate) resource_scopes: &'a [String],
-    /// What the authorization server lists.
+    /// Scopes in the authorization server's metadata.
     pub(crate) issuer_scopes: &'a [String],
-    /// What was asked for at the last login.
+    /// Scopes requested at the last login.
     pub(crate) previous: &'a [String],
 }
 
-/// What would keep a login alive without the person.
+/// The scope that grants a refresh token.
 const OFFLINE_ACCESS: &str = "offline_access";
 
-/// What to ask for; empty means to ask for nothing in particular.
+/// Returns the scopes to request; empty leaves the choice to the authorization server.
 pub(crate) fn choose_scopes(known: ScopeSources<'_>) -> Vec<String> {
     let first = [known.named, known.challenged, known.resource_scopes].into_iter();
     let wanted = first.filter(|scopes| !scopes.is_empty()).take(1).flatten();
     let mut chosen: Vec<String> = Vec::new();
-    // What the person named is asked for beside what the server wants.
+    // Scopes named by the user are requested besides those in the challenge.
     for scope in wanted.chain(known.challenged).chain(known.previous) {
         if scope != OFFLINE_ACCESS && !chosen.contains(scope) {
             chosen.push(scope.clone());
@@ -45,7 +45,7 @@ mod tests {
 
     #[test]
     fn the_challenge_comes_before_the_description_and_nothing_is_lost() {
-        // Named, challenged, of the server, of the issuer, before: chosen.
+        // Named, challenged, resource, issuer, previous: chosen.
         let cases = [
             ["", "", "", "", "", ""],
             ["", "a", "b c", "", "", "a"],

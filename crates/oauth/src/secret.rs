@@ -1,18 +1,17 @@
-//! A text that is never printed: tokens, secrets of clients, keys.
+//! `Secret`: text that is never printed, such as tokens, client secrets and keys.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 use switchboard_text::add_secrets;
 
-/// A text that is never printed. Only the sealed store writes it down; wherever else it turns up, it
-/// is taken out.
+/// Text that is never printed. Only the sealed store writes it; everywhere else it is redacted.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub struct Secret(String);
 
 impl Secret {
-    /// Makes a secret of a text.
+    /// Creates a secret and registers it for redaction.
     #[must_use]
     pub fn new(text: impl Into<String>) -> Self {
         let text = text.into();
@@ -20,7 +19,7 @@ impl Secret {
         Self(text)
     }
 
-    /// The text itself, for whoever is meant to see it.
+    /// Returns the text itself.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0

@@ -1,4 +1,4 @@
-//! Secrets that entries refer to by name: sealed like logins, each for one server and no other.
+//! Secrets that entries refer to by name: sealed like logins, each for one server only.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,21 +14,21 @@ use crate::keys::KeyProvider;
 use crate::secret::Secret;
 use crate::store::{SealedStore, StoreChange};
 
-/// All secrets.
+/// The store of all secrets.
 pub struct SecretStore {
     store: SealedStore,
 }
 
-/// Which secret it is.
+/// The key of a secret.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct SecretName {
-    /// The server that may read it, as [`secret_scope`] names it.
+    /// The server that may read it, as returned by [`secret_scope`].
     pub server: String,
     pub name: String,
 }
 
-/// What stands for a server where secrets are kept. A project's server of the same name is another
-/// one: otherwise a project could take the name of a server that has secrets.
+/// Returns the name under which a server's secrets are stored. It includes the file of a project's
+/// server, so that a project cannot obtain secrets by reusing a server's name.
 #[must_use]
 pub fn secret_scope(server: &ServerConfig) -> String {
     match server.source.layer {
@@ -42,25 +42,25 @@ pub fn secret_scope(server: &ServerConfig) -> String {
 }
 
 impl SecretStore {
-    /// The secrets that are kept below the folder for state.
+    /// Opens the secrets below a state folder.
     #[must_use]
     pub fn new(state: &Path, environment: &Environment, settings: &Settings) -> Self {
         let keys = KeyProvider::new(environment, settings);
         Self { store: SealedStore::in_folder(state.join("secrets"), keys) }
     }
 
-    /// Keeps a secret, in place of the one of the same name.
+    /// Stores a secret, replacing one of the same name.
     ///
     /// # Errors
-    /// When there is no key to seal it with, or it cannot be written.
+    /// Returns an error if there is no key to seal it with, or if it cannot be written.
     pub async fn set(&self, which: &SecretName, value: Secret) -> Result<(), LoginError> {
         self.replace(which, value).await.map(drop)
     }
 
-    /// The same, and gives back what was there.
+    /// Stores a secret and returns the previous one.
     ///
     /// # Errors
-    /// When there is no key to seal it with, or it cannot be written.
+    /// Returns an error if there is no key to seal it with, or if it cannot be written.
     pub async fn replace(
         &self,
         which: &SecretName,
@@ -77,10 +77,10 @@ impl SecretStore {
         Ok(before)
     }
 
-    /// Forgets a secret; says whether there was one.
+    /// Removes a secret; returns whether it existed.
     ///
     /// # Errors
-    /// When the store cannot be read or written.
+    /// Returns an error if the store cannot be read or written.
     pub async fn remove(&self, which: &SecretName) -> Result<bool, LoginError> {
         let mut found = false;
         self.store
@@ -95,10 +95,10 @@ impl SecretStore {
         Ok(found)
     }
 
-    /// The names of all secrets.
+    /// Returns the names of all secrets.
     ///
     /// # Errors
-    /// When the store cannot be read.
+    /// Returns an error if the store cannot be read.
     pub async fn names(&self) -> Result<Vec<SecretName>, LoginError> {
         let contents = self.store.read().await?;
         let all = contents.secrets.iter().flat_map(|(server, names)| {
@@ -108,7 +108,7 @@ impl SecretStore {
         Ok(all.collect())
     }
 
-    /// The values with the server's own secrets in place of references.
+    /// Replaces references in values with the server's own secrets.
     pub async fn fill_references(
         &self,
         server: &ServerConfig,

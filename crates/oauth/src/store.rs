@@ -1,4 +1,4 @@
-//! Where logins are kept: one sealed file, read again when it changed, written as a whole.
+//! The sealed store: one file, read again when it changes and replaced as a whole.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -21,20 +21,20 @@ use crate::keys::KeyProvider;
 use crate::secret::Secret;
 use crate::vault::{SealedText, SealingKey};
 
-/// How long another process may hold the store.
+/// How long to wait while another process locks the store.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(20);
-/// How long another process may take to renew a login.
+/// How long to wait while another process renews a login.
 const RENEWAL_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Everything that is kept.
+/// The contents of the store.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct StoreContents {
     #[serde(default)]
     pub logins: Vec<LoginRecord>,
-    /// Who we are, by the name of the authorization server.
+    /// Client registrations, by issuer.
     #[serde(default)]
     pub clients: BTreeMap<String, RegisteredClient>,
-    /// Secrets that entries refer to: server -> name -> secret.
+    /// Secrets that entries refer to, by server and name.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub secrets: BTreeMap<String, BTreeMap<String, Secret>>,
 }
@@ -50,13 +50,13 @@ pub(crate) struct LoginRecord {
     pub client: RegisteredClient,
     pub access: Secret,
     pub(crate) refresh: Option<Secret>,
-    /// When the access token ends, in seconds since 1970.
+    /// Expiry of the access token, in Unix seconds.
     pub ends: Option<i64>,
-    /// What was asked for.
+    /// Requested scopes.
     pub asked: Vec<String>,
-    /// What was given, if that was said.
+    /// Granted scopes, if the response listed them.
     pub granted: Option<Vec<String>>,
-    /// The authorization server will not renew it.
+    /// Whether the authorization server refused to renew it.
     #[serde(default)]
     pub over: bool,
 }
@@ -80,7 +80,7 @@ pub struct StoredLogin {
 }
 
 impl LoginRecord {
-    /// What may be shown of it.
+    /// Returns the part of the login that may be shown.
     pub(crate) fn to_stored_login(&self) -> StoredLogin {
         StoredLogin {
             server: self.server.clone(),
@@ -92,7 +92,7 @@ impl LoginRecord {
     }
 }
 
-/// What a file looks like from outside; another stamp means another content.
+/// Modification time, size and inode of the file; a different stamp means different contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StoreStamp(Option<(SystemTime, u64, u64)>);
 
@@ -107,7 +107,7 @@ impl SealedStore {
         Self::in_folder(state.join("logins"), keys)
     }
 
-    /// A store in a folder of its own.
+    /// Creates a store in this folder.
     pub(crate) fn in_folder(folder: PathBuf, keys: KeyProvider) -> Self {
         Self { folder, keys, read: Mutex::default() }
     }
@@ -116,7 +116,7 @@ impl SealedStore {
         self.folder.join("tokens.json")
     }
 
-    /// How the file looks at this moment.
+    /// Returns the current stamp of the file.
     pub(crate) fn stamp(&self) -> StoreStamp {
         StoreStamp(
             fs::metadata(self.file())
@@ -125,7 +125,7 @@ impl SealedStore {
         )
     }
 
-    /// Everything that is kept.
+    /// Returns the contents, cached until the file changes.
     pub(crate) async fn read(&self) -> Result<Arc<StoreContents>, LoginError> {
         let stamp = self.stamp();
         if let Some((read, contents)) = &*self.read.lock()
@@ -140,17 +140,18 @@ impl SealedStore {
                 Arc::new(self.open(&key, &sealed)?)
             }
         };
+        // The stamp is older than the contents, so a write in between only causes another read.
         let mut read = self.read.lock();
         *read = Some((stamp, Arc::clone(&contents)));
         Ok(contents)
     }
 
-    /// Makes sure that something can be kept, before anybody is asked for it.
+    /// Checks that the store can be opened and locked, before a person is asked to log in.
     pub(crate) async fn prepare(&self) -> Result<(), LoginError> {
         self.edit(|_| StoreChange::No).await.map(drop)
     }
 
-    /// Changes what is kept; nobody else does meanwhile.
+    /// Changes the contents under the store's lock.
     pub(crate) async fn edit(
         &self,
         change: impl FnOnce(&mut StoreContents) -> StoreChange + Send,
@@ -173,7 +174,7 @@ impl SealedStore {
         self.write(&key, &contents)
     }
 
-    /// Lets one process at a time renew a login.
+    /// Acquires the lock that lets one process at a time renew a login.
     pub(crate) async fn lock_renewal(&self, kept: &LoginRecord) -> Result<Lock, LoginError> {
         let name = Digest::new("renewal").with(&kept.server).with(&kept.url).hex();
         let lock = self.folder.join(format!("renew-{name}.lock"));
@@ -181,7 +182,7 @@ impl SealedStore {
         lock.map_err(|error| self.not_stored(&error))
     }
 
-    /// Removes everything, readable or not.
+    /// Removes the file, readable or not.
     pub(crate) fn remove_file(&self) -> Result<(), LoginError> {
         match fs::remove_file(self.file()) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.not_stored(&error)),
@@ -222,7 +223,7 @@ impl SealedStore {
     }
 }
 
-/// Whether something was changed.
+/// Whether an edit changed the contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StoreChange {
     Yes,

@@ -15,15 +15,15 @@ use tokio::net::{TcpListener, TcpStream};
 use crate::logins::{Logins, VisitFuture, Visitor};
 use crate::random::pkce_challenge;
 
-/// What the server does and what it has seen.
+/// Behaviour and observations of the test server.
 #[derive(Default)]
 pub(crate) struct TestSite {
     pub(crate) origin: String,
-    /// How long tokens last.
+    /// Lifetime of tokens, in seconds.
     pub(crate) lasts: i64,
-    /// Members to lay over the descriptions, by path.
+    /// Members that override the metadata documents, by document.
     pub(crate) over: BTreeMap<&'static str, Value>,
-    /// What every answer in the browser says of its issuer.
+    /// The `iss` of callbacks, if not the origin.
     pub(crate) iss: Option<String>,
     pub(crate) needed_scope: Option<&'static str>,
     pub(crate) refuses_refresh: bool,
@@ -38,7 +38,7 @@ pub(crate) struct TestSite {
 
 pub(crate) type SharedSite = Arc<Mutex<TestSite>>;
 
-/// Starts a server on a free port; it ends with the test's runtime.
+/// Starts the server on a free port; it ends with the test's runtime.
 pub(crate) async fn start() -> SharedSite {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let origin = format!("http://{}", listener.local_addr().unwrap());
@@ -53,12 +53,12 @@ pub(crate) async fn start() -> SharedSite {
     site
 }
 
-/// A configured server at that site, and its logins in a folder.
+/// Returns a configured server at this site, and its logins in a folder.
 pub(crate) fn stage(site: &SharedSite, folder: &Path, oauth: Value) -> (Logins, ServerConfig) {
     stage_with(site, folder, oauth, None)
 }
 
-/// The same with a visitor.
+/// Same as [`stage`], with a visitor.
 pub(crate) fn stage_with(
     site: &SharedSite,
     folder: &Path,
@@ -80,7 +80,7 @@ pub(crate) fn stage_with(
     (logins, server)
 }
 
-/// Agrees to everything, as a person with a browser would.
+/// A visitor that approves everything.
 pub(crate) struct ApprovingVisitor;
 
 impl Visitor for ApprovingVisitor {
@@ -93,7 +93,7 @@ impl Visitor for ApprovingVisitor {
     }
 }
 
-/// Visits a page; gives where its answer was sent.
+/// Visits a page and returns the callback URL.
 pub(crate) async fn visit(page: &str) -> String {
     switchboard_wire::prepare_tls();
     let policy = reqwest::redirect::Policy::none();
@@ -211,7 +211,7 @@ impl TestSite {
         self.count += 1;
         let access = format!("access-{}", self.count);
         let refresh = format!("refresh-{}", self.count);
-        // A token that was renewed is over, as the strictest servers have it.
+        // Renewal invalidates the old token, as the strictest servers do.
         self.valid.clear();
         self.valid.insert(access.clone(), self.scope.clone());
         self.refreshes.insert(refresh.clone());

@@ -1,4 +1,4 @@
-//! Sealed text: what is in it can be neither read nor changed without the key.
+//! Authenticated encryption of text with a derived key.
 
 use std::num::NonZeroU32;
 
@@ -12,7 +12,7 @@ use crate::error::LoginError;
 use crate::random;
 use crate::secret::Secret;
 
-/// How often a key that a person chose is stirred, so that guessing it is slow.
+/// PBKDF2 iterations for a key chosen by a person, so that guessing it is slow.
 const KDF_ROUNDS: NonZeroU32 = match NonZeroU32::new(600_000) {
     Some(rounds) => rounds,
     None => NonZeroU32::MAX,
@@ -22,13 +22,13 @@ const KDF_ROUNDS: NonZeroU32 = match NonZeroU32::new(600_000) {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum KeyKind {
-    /// The person supplies it.
+    /// Supplied by the user.
     Supplied,
-    /// The system's keyring holds it.
+    /// Stored in the system's keyring.
     Keyring,
 }
 
-/// A sealed text as it lies in a file.
+/// An encrypted text, as stored in a file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SealedText {
     version: u32,
@@ -38,7 +38,7 @@ pub(crate) struct SealedText {
     sealed: String,
 }
 
-/// A key that fits one salt.
+/// A key derived for one salt.
 #[derive(Clone)]
 pub(crate) struct SealingKey {
     bytes: [u8; 32],
@@ -47,11 +47,11 @@ pub(crate) struct SealingKey {
 }
 
 impl SealingKey {
-    /// Makes the key out of the secret. This takes a while.
+    /// Derives the key from the secret. This is slow for a supplied key.
     pub(crate) fn derive(secret: &Secret, kind: KeyKind, salt: &str) -> Self {
         let rounds = match kind {
             KeyKind::Supplied => KDF_ROUNDS,
-            // It is random already.
+            // The keyring's key is random already.
             KeyKind::Keyring => NonZeroU32::MIN,
         };
         let mut bytes = [0; 32];
@@ -61,7 +61,7 @@ impl SealingKey {
         Self { bytes, kind, salt: salt.to_owned() }
     }
 
-    /// A salt that nobody has used.
+    /// Returns a new random salt.
     pub(crate) fn new_salt() -> Result<String, LoginError> {
         Ok(BASE64_STANDARD.encode(random::bytes::<16>()?))
     }
@@ -87,7 +87,7 @@ impl SealingKey {
         })
     }
 
-    /// Opens a sealed text; `None` if the key is another one or the text was changed.
+    /// Decrypts a sealed text; `None` if the key is wrong or the text was modified.
     pub(crate) fn open(&self, sealed: &SealedText) -> Option<String> {
         let nonce: [u8; 12] = BASE64_STANDARD.decode(&sealed.nonce).ok()?.try_into().ok()?;
         let mut text = BASE64_STANDARD.decode(&sealed.sealed).ok()?;

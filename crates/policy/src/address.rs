@@ -1,8 +1,9 @@
-//! The plain form of a resource's address: two spellings of one place are one place.
+//! Normalizes resource URIs, so that rules cover every spelling of one address.
 
 use std::fmt::Write as _;
 
-/// The address without needless encoding, dots and letter case, if that is another text.
+/// Returns the URI with unreserved characters decoded, dot segments removed and scheme and
+/// authority in lower case, if that differs from `address`.
 pub(crate) fn normalize(address: &str) -> Option<String> {
     let decoded = decode(address);
     let plain = match decoded.split_once("://") {
@@ -18,7 +19,8 @@ pub(crate) fn normalize(address: &str) -> Option<String> {
     (plain != address).then_some(plain)
 }
 
-/// Decodes what needs no encoding: letters, digits and `-._~`, and slashes too, since readers differ.
+/// Percent-decodes unreserved characters, and slashes too, because servers differ in whether they
+/// decode them.
 fn decode(address: &str) -> String {
     let mut text = String::with_capacity(address.len());
     let mut rest = address;

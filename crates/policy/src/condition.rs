@@ -1,4 +1,4 @@
-//! Decides conditions about a call: what they speak of is made once, and only if they do.
+//! Evaluates the conditions of rules; variables are computed once per call, and only if used.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, LazyLock};
@@ -18,17 +18,17 @@ use crate::risk::assess_risk;
 
 static CEL_ENV: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
 
-/// The conditions of one call.
+/// Evaluates conditions for one call.
 pub(crate) struct ConditionEvaluator<'a> {
     facts: &'a PolicyFacts<'a>,
     patterns: &'a Arc<RegexTable>,
     sent: CelContext,
-    /// The arguments as they read, if that is something else; looked at when it is needed.
+    /// The arguments without hidden characters, if they contain any; computed on first use.
     plain: Option<Option<String>>,
     read: CelContext,
 }
 
-/// What conditions speak of, as far as it was needed.
+/// A CEL context with the variables that were needed so far.
 #[derive(Default)]
 struct CelContext {
     context: Option<Context<'static, 'static>>,
@@ -46,17 +46,20 @@ impl<'a> ConditionEvaluator<'a> {
         }
     }
 
-    /// Whether the condition of a rule with this effect holds. Arguments with characters that cannot
-    /// be seen are looked at without them as well: an `allow` needs both to fit, others one of them.
+    /// Returns whether the condition of a rule with this effect holds. Arguments that contain
+    /// hidden characters are also evaluated without them: an `allow` must match both forms, other
+    /// effects either.
     ///
     /// # Errors
-    /// When that cannot be said, such as for an argument that is missing or of another type.
+    /// Returns an error if the condition cannot be evaluated, for example because an argument is
+    /// missing or has another type.
     pub(crate) fn holds(
         &mut self,
         expression: &Expression,
         effect: RuleEffect,
     ) -> Result<bool, String> {
         let holds = self.sent.holds(self.facts, expression, self.patterns)?;
+        // The plain form can only turn an `allow` off, or any other effect on.
         let is_settled = holds != (effect == RuleEffect::Allow);
         let looks_at_them =
             expression.variables().iter().any(|name| ["args", "risk"].contains(name));
@@ -88,7 +91,8 @@ impl CelContext {
             if self.defined.insert(name) {
                 let value = variable(facts, name)?;
                 if *name == SESSION_WITH_RESULTS {
-                    // It has all that the one without them has, and is not replaced by that.
+                    // This value contains everything in plain `session`, which must not overwrite
+                    // it.
                     self.defined.insert("session");
                     context.add_variable_from_value("session", value);
                 } else {
@@ -104,9 +108,9 @@ impl CelContext {
     }
 }
 
-/// The arguments without what cannot be seen; none if there is nothing of that.
+/// Returns the arguments without hidden characters, or `None` if they contain none.
 fn without_hidden(arguments: &str) -> Option<String> {
-    // A code of JSON may stand for anything.
+    // A JSON escape may encode any character.
     if arguments.is_ascii() && !arguments.contains('\\') {
         return None;
     }
@@ -188,7 +192,7 @@ fn variable(facts: &PolicyFacts<'_>, name: &str) -> Result<Value, String> {
     })
 }
 
-/// Exactly what is sent: of a resource its address.
+/// Returns the arguments exactly as sent; for a resource, its URI.
 fn arguments(facts: &PolicyFacts<'_>) -> Result<Value, String> {
     if facts.target.kind == TargetKind::Resource {
         return Ok(cel_map([("uri", Value::from(facts.target.name.as_str()))]));
@@ -207,7 +211,7 @@ fn cel_key(name: &str) -> Key {
     Key::String(Arc::new(name.to_owned()))
 }
 
-/// A JSON value as conditions see it: whole numbers are whole, others are not.
+/// Converts a JSON value to CEL; integers stay integers, other numbers become floats.
 fn to_cel_value(json: &Json) -> Value {
     match json {
         Json::Null => Value::Null,
@@ -227,13 +231,13 @@ fn to_cel_value(json: &Json) -> Value {
     }
 }
 
-/// The regular expressions that stand in conditions, by their text: compiled once, for all calls.
+/// Regular expressions that are literals in conditions, by their text; compiled once for all calls.
 pub(crate) type RegexTable = HashMap<Box<str>, Regex>;
 
-/// Registers the functions of conditions in a context.
+/// Registers the functions that conditions can call.
 ///
 /// # Errors
-/// When CEL declares a function of the same name, which would be evaluated instead of ours.
+/// Returns an error if CEL declares a function of the same name, which would shadow ours.
 fn register_functions(
     context: &mut Context<'_, '_>,
     patterns: &Arc<RegexTable>,
@@ -259,7 +263,7 @@ fn register_functions(
     })
 }
 
-/// Whether an address leads to a host: a name, or `*.name` for all names below it.
+/// Returns whether the host of a URL matches a name, or `*.name` for its subdomains.
 fn host_in(address: &str, pattern: &str) -> Result<bool, String> {
     check_host_pattern(pattern).map_err(|cause| format!("the pattern {cause}"))?;
     let parts = UrlParts::parse(address)?;

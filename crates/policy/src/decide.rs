@@ -1,4 +1,4 @@
-//! The verdict on a call, turned into what may happen next.
+//! Turns the verdict on a call into a decision.
 
 use switchboard_catalog::ResolvedCall;
 use switchboard_core::{Caller, Outcome};
@@ -9,35 +9,34 @@ use crate::risk::assess_risk;
 use crate::rule_context::{RuleContext, Verdict};
 use crate::session_tracker::SessionFacts;
 
-/// What may happen with a call.
+/// The decision on a call.
 #[must_use]
 pub enum Decision {
     Permitted(PermittedCall),
-    /// A person has to answer first.
+    /// A person must answer first.
     Asked(Question),
-    /// It may not run.
     Denied(DenyReason),
 }
 
-/// Why a call may not run.
+/// The reason why a call may not run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not allowed: {by}")]
 pub struct DenyReason {
-    /// The rule that said so.
+    /// The rule that denied it.
     pub by: String,
-    /// The reason in one word, for the record.
+    /// Machine-readable reason for the record.
     pub word: &'static str,
 }
 
-/// Who wants a call, and what they did before.
+/// The caller and its history.
 #[derive(Clone, Copy, Debug)]
 pub struct CallContext<'a> {
     pub caller: &'a Caller,
-    /// What they did before.
+    /// The caller's history.
     pub session: &'a SessionFacts,
 }
 
-/// Decides what may happen with `call`.
+/// Decides whether `call` may run.
 pub fn decide(call: ResolvedCall, asking: CallContext<'_>, rules: RuleContext<'_>) -> Decision {
     let facts = PolicyFacts::new(&call, asking.caller, asking.session);
     match rules.verdict(&facts, call.server().config.as_deref()) {
@@ -51,8 +50,8 @@ pub fn decide(call: ResolvedCall, asking: CallContext<'_>, rules: RuleContext<'_
     }
 }
 
-/// Why `call` may not run even if a person wants it to, if it may not: a person's answer comes after
-/// the question, and may come with other arguments.
+/// Returns why `call` may not run even if a person approves it. Checked after the answer, because
+/// rules, session or arguments may have changed since the question.
 #[must_use]
 pub fn refusal(
     call: &ResolvedCall,

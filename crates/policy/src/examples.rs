@@ -1,4 +1,4 @@
-//! Examples of rules: calls that a rule must cover or leave alone, checked when it is read.
+//! Validates the examples of rules: calls that a rule must match or must not match.
 
 use switchboard_core::{Caller, Face, Origin, Target};
 use switchboard_document::ConfigError;
@@ -8,7 +8,7 @@ use crate::facts::{AnnotationSource, PolicyFacts};
 use crate::policy::Policy;
 use crate::session_tracker::SessionFacts;
 
-/// What is wrong with the first example that does not hold.
+/// Returns the first example that fails, as an error with its position.
 #[must_use]
 pub fn check_examples(policies: &Policies) -> Option<ConfigError> {
     policies
@@ -17,7 +17,7 @@ pub fn check_examples(policies: &Policies) -> Option<ConfigError> {
         .find_map(|file| file.rules.iter().find_map(|rule| check_rule_examples(file, rule)))
 }
 
-/// A call of which only an example is known, with all that facts borrow.
+/// The owned data behind the facts of an example.
 pub struct ExampleCall {
     target: Target,
     caller: Caller,
@@ -26,11 +26,11 @@ pub struct ExampleCall {
 }
 
 impl ExampleCall {
-    /// The call of an example.
+    /// Creates the call that an example describes.
     #[must_use]
     pub fn new(example: &Example) -> Self {
-        // The first slash: an example with a server that has slashes in its name is not told from
-        // one with a target that has, and rules do not tell them apart either.
+        // Split at the first slash: a slash in the server's name cannot be distinguished from one
+        // in the target's, and rules do not distinguish them either.
         let (server, name) = example.target.split_once('/').unwrap_or((&example.target, ""));
         let origin = match example.caller.as_str() {
             "person" => Origin::Person,
@@ -59,7 +59,7 @@ impl ExampleCall {
         }
     }
 
-    /// What is known of it.
+    /// Returns the facts about the call.
     #[must_use]
     pub fn facts<'a>(&'a self, example: &'a Example) -> PolicyFacts<'a> {
         PolicyFacts {
@@ -79,7 +79,7 @@ fn check_rule_examples(file: &PolicyFile, rule: &RuleEntry) -> Option<ConfigErro
     if rule.covers.is_empty() && rule.leaves.is_empty() {
         return None;
     }
-    // The rule alone, and as one that counts at every level.
+    // Evaluate the rule alone, as a `deny`, which counts at every level.
     let alone = RuleEntry { effect: RuleEffect::Deny, ..rule.clone() };
     let file_alone = PolicyFile {
         rules: vec![alone],
@@ -110,7 +110,7 @@ fn check_rule_examples(file: &PolicyFile, rule: &RuleEntry) -> Option<ConfigErro
         }
     }
     for example in &rule.leaves {
-        // A condition that cannot be decided covers nothing; the call would be refused all the same.
+        // A condition that fails to evaluate does not match, although the call would be denied.
         if said(example).is_some_and(|ruling| ruling.by.why.is_none()) {
             return Some(wrong(example, "covers this example of `not_match`"));
         }

@@ -1,4 +1,4 @@
-//! What is known of a call when it is decided about.
+//! The facts about a call that rules evaluate.
 
 use serde::Deserialize;
 use switchboard_catalog::{ResolvedCall, Tool};
@@ -7,35 +7,34 @@ use switchboard_core::{Caller, Target, TargetKind};
 
 use crate::session_tracker::SessionFacts;
 
-/// What is known of a call.
+/// The facts about a call.
 #[derive(Clone, Copy, Debug)]
 pub struct PolicyFacts<'a> {
     pub target: &'a Target,
-    /// The arguments as they would be sent: the text of a JSON object.
+    /// The arguments as they would be sent, the text of a JSON object.
     pub arguments: &'a str,
-    /// What the server says about the tool.
+    /// The server's annotations of the tool.
     pub annotations: AnnotationSource<'a>,
-    /// Whether it is known to change nothing: by the operator, or by a server that is trusted.
+    /// Whether the target is read-only according to the operator or a trusted server.
     pub read_only: bool,
-    /// Whether the server is trusted.
     pub trusted: bool,
-    /// How the server is reached, in one word.
+    /// Kind of the transport, as a word.
     pub transport: &'static str,
     pub caller: &'a Caller,
-    /// What the caller did before.
+    /// The caller's history.
     pub session: &'a SessionFacts,
 }
 
-/// What a server says about a tool: the text of a JSON object, looked up when it is needed.
+/// A tool's annotations, the text of a JSON object; extracted when needed.
 #[derive(Clone, Copy, Debug)]
 pub enum AnnotationSource<'a> {
     None,
     Text(&'a str),
-    /// What stands in the tool's definition.
+    /// The annotations in the tool's definition.
     Tool(&'a Tool),
 }
 
-/// What a server says about a tool.
+/// The hints in a tool's annotations.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct ToolHints {
@@ -45,7 +44,7 @@ pub(crate) struct ToolHints {
 }
 
 impl<'a> PolicyFacts<'a> {
-    /// What is known of a call that was looked up.
+    /// Returns the facts about a resolved call.
     #[must_use]
     pub fn new(call: &'a ResolvedCall, caller: &'a Caller, session: &'a SessionFacts) -> Self {
         let target = call.target();
@@ -61,7 +60,7 @@ impl<'a> PolicyFacts<'a> {
         }
     }
 
-    /// What is known of a call without its definition, such as one in the record.
+    /// Returns the facts about a call whose definition is unavailable, such as one in the record.
     #[must_use]
     pub fn without_definition(
         target: &'a Target,
@@ -82,7 +81,7 @@ impl<'a> PolicyFacts<'a> {
         }
     }
 
-    /// The same with what the server said about the tool.
+    /// Adds the server's annotations of the tool.
     #[must_use]
     pub fn with_annotations(self, text: &'a str, server: Option<&ServerConfig>) -> Self {
         self.annotated(AnnotationSource::Text(text), server)
@@ -92,26 +91,26 @@ impl<'a> PolicyFacts<'a> {
         Self { annotations, read_only: is_read_only(self.target, server, annotations), ..self }
     }
 
-    /// What the server says about the tool.
+    /// Returns the hints in the tool's annotations.
     pub(crate) fn hints(&self) -> ToolHints {
         self.annotations.hints()
     }
 
-    /// A server that is not trusted and not the one that is called, if something came from one.
+    /// Returns an untrusted server, other than the called one, that this session has results from.
     #[must_use]
     pub fn tainted_by(&self) -> Option<&'a str> {
         self.session.tainted_by(&self.target.server)
     }
 }
 
-/// Whether what a server says about its tools is believed, and its results harm nobody.
+/// Returns whether a server's annotations are believed and its results do not taint a session.
 #[must_use]
 pub fn is_trusted(server: &ServerConfig) -> bool {
     server.trusted || server.transport == Transport::Builtin
 }
 
 impl<'a> AnnotationSource<'a> {
-    /// The text, if there is one.
+    /// Returns the text of the annotations, if there are any.
     #[must_use]
     pub fn text(self) -> Option<&'a str> {
         match self {
@@ -126,8 +125,8 @@ impl<'a> AnnotationSource<'a> {
     }
 }
 
-/// Whether a target is known to change nothing. What a server that is not trusted says about itself
-/// does not count, nor what a project says about it.
+/// Returns whether a target is known to be read-only. Annotations of an untrusted server and
+/// settings in a project's file are ignored.
 pub(crate) fn is_read_only(
     target: &Target,
     server: Option<&ServerConfig>,
@@ -142,7 +141,7 @@ pub(crate) fn is_read_only(
     by_operator || is_trusted(server) && annotations.hints().read_only_hint == Some(true)
 }
 
-/// How a server is reached, in one word.
+/// Returns the kind of transport, as a word.
 pub(crate) fn transport_word(server: &ServerConfig) -> &'static str {
     match server.transport {
         Transport::Builtin => "builtin",

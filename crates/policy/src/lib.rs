@@ -1,8 +1,8 @@
 //! Verdicts: allow, ask or deny, by the rules of all levels.
 //!
-//! In go a resolved call and what is known about its session; out comes a [`Decision`] or, with an answer,
-//! a [`PermittedCall`]. This crate is the only one that can make a `PermittedCall`, and execution takes
-//! nothing else. Pure: no I/O and no clock.
+//! Takes a resolved call and the facts about its session. Returns a [`Decision`] and, after a
+//! person's answer, a [`PermittedCall`]. Only this crate can create a `PermittedCall`, and
+//! execution accepts nothing else. Pure: no I/O and no clock.
 
 mod address;
 mod condition;

@@ -8,7 +8,7 @@ use crate::facts::PolicyFacts;
 use crate::risk::assess_risk;
 use crate::rule_context::{ASKED_EACH_TIME, ReviewReason};
 
-/// A call that may run. Only policy makes one, so nothing runs without it.
+/// A call that may run. Only this crate creates one, so no call runs without a verdict.
 ///
 /// ```compile_fail
 /// use switchboard_catalog::ResolvedCall;
@@ -28,7 +28,7 @@ use crate::rule_context::{ASKED_EACH_TIME, ReviewReason};
 /// }
 /// ```
 ///
-/// The same imports compile where nothing is forged, so the tests above fail for the right reason:
+/// The same imports compile without a forgery, so the tests above fail for the right reason:
 ///
 /// ```
 /// use switchboard_catalog::ResolvedCall;
@@ -54,10 +54,10 @@ pub struct Question {
     problem: Option<String>,
 }
 
-/// Why a person did not let a call run.
+/// A person's rejection of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserRejection {
-    /// What to do differently, in the person's words.
+    /// The person's message to the caller.
     pub feedback: Option<String>,
 }
 
@@ -66,13 +66,13 @@ impl PermittedCall {
         Self { call, by, reviewed: false }
     }
 
-    /// The call.
+    /// Returns the call.
     #[must_use]
     pub const fn call(&self) -> &ResolvedCall {
         &self.call
     }
 
-    /// Who or what allowed it.
+    /// Returns the rule or person that allowed it.
     #[must_use]
     pub fn by(&self) -> &str {
         &self.by
@@ -80,14 +80,14 @@ impl PermittedCall {
 }
 
 impl PermittedCall {
-    /// Takes the permit back: a person has to agree first, for this reason.
+    /// Revokes the permit: a person must approve the call first, for this reason.
     #[must_use]
     pub fn into_question(self, why: String, asking: CallContext<'_>) -> Question {
         let risk = assess_risk(&PolicyFacts::new(&self.call, asking.caller, asking.session));
         Question::new(self.call, ReviewReason { why, repeat_reason: Some(ASKED_EACH_TIME) }, risk)
     }
 
-    /// Whether a person was asked about this very call.
+    /// Returns whether a person reviewed this particular call.
     #[must_use]
     pub const fn was_reviewed(&self) -> bool {
         self.reviewed
@@ -103,60 +103,59 @@ impl Question {
         Self { call, doubt, risk, problem: None }
     }
 
-    /// The same question once more, because the answer could not be used.
+    /// Repeats the question, because the previous answer was unusable.
     #[must_use]
     pub fn ask_again(self, problem: String) -> Self {
         Self { problem: Some(problem), ..self }
     }
 
-    /// What was wrong with the answer before.
+    /// Returns the problem with the previous answer.
     #[must_use]
     pub fn problem(&self) -> Option<&str> {
         self.problem.as_deref()
     }
 
-    /// The call.
+    /// Returns the call.
     #[must_use]
     pub const fn call(&self) -> &ResolvedCall {
         &self.call
     }
 
-    /// Why it is asked.
+    /// Returns the reason for the question.
     #[must_use]
     pub fn why(&self) -> &str {
         &self.doubt.why
     }
 
-    /// Why it will be asked again all the same, whatever a person says for the future.
+    /// Returns why the question will be repeated even after an answer for the future.
     #[must_use]
     pub const fn repeat_reason(&self) -> Option<&'static str> {
         self.doubt.repeat_reason
     }
 
-    /// Whether no earlier answer counts for it.
+    /// Returns whether earlier answers do not apply, so that every call is asked about.
     #[must_use]
     pub fn is_asked_each_time(&self) -> bool {
         self.doubt.repeat_reason == Some(ASKED_EACH_TIME)
     }
 
-    /// How much harm it could do.
+    /// Returns the risk of the call.
     #[must_use]
     pub const fn risk(&self) -> &Risk {
         &self.risk
     }
 
-    /// Takes what the person said about this tool earlier in the session: nobody was asked about
-    /// this very call.
+    /// Permits the call by the person's earlier answer for this session. The call does not count as
+    /// reviewed.
     #[must_use]
     pub fn permit_from_earlier_answer(self) -> PermittedCall {
         PermittedCall::new(self.call, "a person, for this session".to_owned())
     }
 
-    /// Takes the person's answer: run `edited` instead, which is the same target with other
-    /// arguments, looked up like any call.
+    /// Permits `edited` instead: the same target with other arguments, resolved like any call.
     ///
     /// # Errors
-    /// When it is another target.
+    /// Returns an error if `edited` has another target.
     pub fn permit_edited(self, edited: ResolvedCall) -> Result<PermittedCall, UserRejection> {
         if edited.target() != self.call.target() {
             return Err(UserRejection { feedback: None });
@@ -164,16 +163,16 @@ impl Question {
         Ok(PermittedCall::new_reviewed(edited, "a person, with other arguments".to_owned()))
     }
 
-    /// Takes the person's answer.
+    /// Applies the person's answer.
     ///
     /// # Errors
-    /// When the person does not want it to run.
+    /// Returns an error if the person rejects the call, or edits it: see [`Self::permit_edited`].
     pub fn answer(self, answer: Answer) -> Result<PermittedCall, UserRejection> {
         match answer {
             Answer::Run => {
                 Ok(PermittedCall::new_reviewed(self.call, "a person, this once".to_owned()))
             }
-            // Arguments that nobody looked up cannot run; see `permit_edited`.
+            // Edited arguments must be resolved first; see `permit_edited`.
             Answer::RunWith(_) => Err(UserRejection { feedback: None }),
             Answer::Session => {
                 Ok(PermittedCall::new_reviewed(self.call, "a person, for this session".to_owned()))

@@ -1,4 +1,4 @@
-//! The rules of all levels, ready to be asked about a call.
+//! The rules of all levels, indexed for evaluation.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -30,16 +30,16 @@ struct Rulebook {
     file: PolicyFile,
     patterns: Vec<Pattern>,
     index: PatternIndex,
-    /// The same for other spellings of names, where a pattern comes out.
+    /// Patterns normalized for other spellings of names; `None` where that yields no pattern.
     spelled: Vec<Option<Pattern>>,
     spelled_index: PatternIndex,
-    /// Whether one of the patterns is not written in the plain spelling.
+    /// Whether normalization changes one of the patterns.
     has_odd: bool,
     allowed_tools: Vec<Pattern>,
 }
 
 impl Policy {
-    /// Makes files ready.
+    /// Compiles and indexes the rules of policy files.
     #[must_use]
     pub fn new(policies: &Policies) -> Self {
         let rules = policies.files.iter().flat_map(|file| &file.rules);
@@ -51,20 +51,20 @@ impl Policy {
         }
     }
 
-    /// What each level says that says something, the strongest first.
+    /// Returns the ruling of each level that has one, highest level first.
     #[must_use]
     pub fn rulings(&self, facts: &PolicyFacts<'_>) -> Vec<Ruling> {
         let mut conditions = ConditionEvaluator::new(facts, &self.patterns);
         self.levels.iter().filter_map(|level| level.ruling(facts, &mut conditions)).collect()
     }
 
-    /// The line that forbids a target whoever wants it and whatever the arguments are.
+    /// Returns the rule that forbids a target for every caller and all arguments.
     #[must_use]
     pub fn forbids(&self, target: &Target) -> Option<Citation> {
         self.levels.iter().find_map(|level| level.forbids(target))
     }
 
-    /// What they say together: the strictest counts, so no level can widen what another allows.
+    /// Returns the strictest ruling of all levels, so no level can widen what another allows.
     #[must_use]
     pub fn ruling(&self, facts: &PolicyFacts<'_>) -> Option<Ruling> {
         let mut strictest: Option<Ruling> = None;
@@ -82,7 +82,7 @@ impl Rulebook {
         let patterns: Vec<Pattern> =
             file.rules.iter().map(|rule| Pattern::new(&rule.target)).collect();
         let index = PatternIndex::new(patterns.iter());
-        // An `allow` is for the name as it is written.
+        // An `allow` matches only the exact name.
         let narrows = |rule: &&RuleEntry| rule.effect != RuleEffect::Allow;
         let spelled: Vec<Option<Pattern>> = (file.rules.iter())
             .map(|rule| {
@@ -119,7 +119,7 @@ impl Rulebook {
             let ruling = match rule.when.as_ref().map(|when| conditions.holds(when, rule.effect)) {
                 None | Some(Ok(true)) => self.rule_ruling(rule),
                 Some(Ok(false)) => continue,
-                // A check that cannot run refuses.
+                // Fail closed: a condition that cannot be evaluated denies the call.
                 Some(Err(problem)) => {
                     let mut ruling = self.rule_ruling(rule);
                     ruling.effect = RuleEffect::Deny;
@@ -143,7 +143,7 @@ impl Rulebook {
         Some(self.rule_ruling(rule).by)
     }
 
-    /// What holds for everything: switches and lists.
+    /// Returns the ruling of switches and lists, which apply to every call.
     fn control_ruling(&self, facts: &PolicyFacts<'_>) -> Option<Ruling> {
         if let Some(ruling) = self.switch_ruling(facts.target) {
             return Some(ruling);
@@ -168,8 +168,8 @@ impl Rulebook {
         None
     }
 
-    /// The rules that cover what is called. An `allow` has to cover an address as it is and in its
-    /// plain form; the others need only one of the two, or another spelling of the name.
+    /// Returns the rules that cover a target. An `allow` must cover a URI both as written and
+    /// normalized. Other effects need to cover only one of these, or a normalized spelling.
     fn covering_rules(&self, target: &Target) -> Vec<&RuleEntry> {
         let plain = match target.kind {
             TargetKind::Resource => address::normalize(&target.name),
@@ -190,7 +190,7 @@ impl Rulebook {
         }
         let counts = |place: usize| {
             let rule = self.file.rules.get(place)?;
-            // Whoever wrote a project cannot agree to anything.
+            // A project's file cannot grant permissions: its author is not the user.
             let counts =
                 rule.effect != RuleEffect::Allow || self.file.level != PolicyLevel::Project;
             let is_kind = rule.kind.is_none_or(|kind| kind == target.kind);
@@ -201,7 +201,8 @@ impl Rulebook {
         places.into_iter().filter_map(counts).collect()
     }
 
-    /// Whether the rule at a place covers what is called, in one of its forms or in all of them.
+    /// Returns whether the rule at `place` covers a target, in all forms for `allow`, in any form
+    /// otherwise.
     fn covers(
         &self,
         place: usize,
@@ -243,16 +244,16 @@ impl Rulebook {
     }
 }
 
-/// The rules that are in force, and what they are asked with.
+/// The compiled rules in force, and the history of each session.
 #[derive(Debug, Default)]
 pub struct ActiveRules {
     ready: Mutex<Option<(Arc<Policies>, Arc<Policy>)>>,
-    /// What each caller did so far.
+    /// The history of each caller.
     pub sessions: SessionTracker,
 }
 
 impl ActiveRules {
-    /// The policies as rules that can be asked.
+    /// Returns the compiled rules for `policies`, cached until the policies change.
     #[must_use]
     pub fn policy(&self, policies: &Arc<Policies>) -> Arc<Policy> {
         let mut ready = self.ready.lock();
@@ -267,28 +268,27 @@ impl ActiveRules {
     }
 }
 
-/// What a level says to a call.
+/// The ruling of one level on a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ruling {
     pub effect: RuleEffect,
-    /// By which of its lines.
+    /// The rule behind it.
     pub by: Citation,
-    /// Whether an `allow` holds also after something was read from a server that is not trusted.
+    /// Whether an `allow` also applies to a tainted session.
     pub tainted: bool,
-    /// Whether it is refused because only what changes nothing may run.
+    /// Whether the call is denied because only read-only calls may run.
     pub read_only: bool,
 }
 
-/// A line of a policy.
+/// A reference to a line of a policy file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Citation {
     pub level: PolicyLevel,
-    /// What it is called, or what it says.
+    /// The rule's name, or its text.
     pub rule: String,
-    /// Why it counts, where that needs saying.
+    /// Why the rule applies, if that needs an explanation.
     pub why: Option<String>,
     pub file: Arc<Path>,
-    /// The line in it.
     pub line: usize,
 }
 
@@ -303,12 +303,12 @@ impl fmt::Display for Citation {
     }
 }
 
-/// Patterns by the text before their first wildcard.
+/// An index of patterns by their literal prefix.
 #[derive(Debug, Default)]
 struct PatternIndex {
     exact: HashMap<Box<str>, Vec<usize>>,
     by_start: HashMap<Box<str>, Vec<usize>>,
-    /// The lengths of those starts: a name is looked up once for each of them.
+    /// Lengths of the prefixes: a lookup takes one probe for each.
     lengths: BTreeSet<usize>,
 }
 
@@ -328,7 +328,7 @@ impl PatternIndex {
         index
     }
 
-    /// The places of the patterns that can cover `name`, in their order.
+    /// Returns the indices of the patterns that may cover `name`, in order.
     fn candidates(&self, name: &str) -> Vec<usize> {
         let mut places: Vec<usize> = self.exact.get(name).cloned().unwrap_or_default();
         for length in self.lengths.iter().take_while(|length| **length <= name.len()) {
@@ -336,7 +336,7 @@ impl PatternIndex {
             places.extend(found.into_iter().flatten());
         }
         places.sort_unstable();
-        // The forms of one pattern may all be candidates.
+        // A pattern with alternatives has several prefixes, which may all match.
         places.dedup();
         places
     }

@@ -1,4 +1,4 @@
-//! What rules say to calls, level by level, and that no level widens another.
+//! Tests rulings level by level, and that no level widens another.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -71,7 +71,7 @@ fn pl_01_a_rule_covers_one_name_and_no_other() {
     ] {
         check(&policy("deny"), other, &json!({}), "nothing");
     }
-    // A spelling that a reader takes for it is denied and asked about, and never allowed.
+    // A confusable spelling is covered by `deny` and `ask`, never by `allow`.
     for spelling in [
         "GitHub/Delete_Repo",
         "github/delete_repo ",
@@ -204,7 +204,7 @@ fn a_condition_that_cannot_be_decided_denies_whatever_the_rule_says() {
         for effect in ["allow", "ask", "deny"] {
             let policy = json!({"rules": [{"effect": effect, "target": "*", "when": when}]});
             let path: Arc<Path> = Path::new("policy.json").into();
-            // What can be seen to be wrong is not even read.
+            // Conditions that fail to compile are rejected when the file is read.
             let Ok(file) = policy_from_text(PolicyLevel::User, &path, &policy.to_string()) else {
                 continue;
             };
@@ -265,7 +265,7 @@ fn conditions_about_results_are_asked_in_any_order_and_deny_once_there_were_too_
         let ruling = ruling_for(vec![file(PolicyLevel::User, &policy)], &call).unwrap();
         assert!(ruling.by.why.unwrap().contains("more was read in this session"), "{policy}");
     }
-    // Who does not ask is not concerned.
+    // Conditions that do not use the counts are not affected.
     let mut call = example("files/write", &json!({}));
     call.results = (0..2_000).map(|number| format!("web/{number}")).collect();
     assert_eq!(ruling_for(vec![file(PolicyLevel::User, &json!({"rules": [plain]}))], &call), None);
@@ -372,7 +372,7 @@ fn ux_05_hidden_characters_in_arguments_hide_nothing_from_a_rule() {
         ("allow", "args.command == 'ls'", "ls", Some(RuleEffect::Allow)),
         ("allow", "args.command == 'ls'", "l\u{200d}s", None),
         ("allow", "args.command != 'rm'", "r\u{200b}m", None),
-        // What is sent counts as well: it is not the plain word.
+        // The arguments as sent count as well: here they differ from the plain word.
         ("deny", "args.command != 'ls'", "l\u{200b}s", Some(RuleEffect::Deny)),
     ] {
         let call = example("sh/run", &json!({ "command": command }));
@@ -414,11 +414,11 @@ fn any_policy() -> impl Strategy<Value = Value> {
         .prop_map(|(rules, ask)| json!({"rules": rules, "autoApprove": !ask}))
 }
 
-/// How far a call gets: further is less.
+/// Returns how strict a ruling is.
 fn strictness(said: Option<&Ruling>) -> u8 {
     match said.map(|ruling| ruling.effect) {
         Some(RuleEffect::Allow) => 0,
-        // Without a word a person is asked.
+        // Without a ruling, a person is asked.
         None | Some(RuleEffect::Ask) => 1,
         Some(RuleEffect::Deny) => 2,
     }
@@ -445,7 +445,7 @@ proptest! {
             .zip(&policies)
             .map(|(level, policy)| file(level, policy))
             .collect();
-        // Every choice of levels, and each of them with one more below.
+        // Test every subset of levels, and each with one more level below.
         for chosen in 0..16_usize {
             let of = |chosen: usize| {
                 let files = files.iter().enumerate().filter(|(at, _)| chosen & (1 << at) != 0);

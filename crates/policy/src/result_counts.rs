@@ -1,4 +1,4 @@
-//! Which tools, resources and prompts a session has results of, and how often: within bounds.
+//! Counts results per tool, resource and prompt of a session, within bounds.
 
 use std::borrow::Borrow;
 use std::collections::HashSet;
@@ -6,39 +6,40 @@ use std::sync::{Arc, LazyLock};
 
 use parking_lot::Mutex;
 
-/// So many different names are kept for a session, and so many bytes of them.
+/// Maximum number of distinct names per session.
 const MAX_NAMES: usize = 1_000;
+/// Maximum length of all names of a session, in bytes.
 const MAX_BYTES: usize = 64 * 1024;
 
-/// How often something came back, by `server/target`.
+/// Number of results by `server/target`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResultCounts {
-    /// In the order of the names: many sessions have many of the same, so each takes little.
+    /// Sorted by name. Names are interned, because many sessions share them.
     times: Vec<(InternedName, u32)>,
     bytes: usize,
-    /// Whether there was more than is kept: then nobody can tell what is missing.
+    /// Whether the limits were exceeded; the counts are then unknown.
     is_full: bool,
 }
 
 impl ResultCounts {
-    /// How often something came back, by `server/target`; none once there was more than is kept.
+    /// Returns the counts by `server/target`, or `None` if the limits were exceeded.
     #[must_use]
     pub fn counts(&self) -> Option<impl Iterator<Item = (&str, u64)>> {
         let times = || self.times.iter().map(|(name, times)| (name.as_str(), u64::from(*times)));
         (!self.is_full).then(times)
     }
 
-    /// Takes in that something came back from a target of a server.
+    /// Counts a result of a target.
     pub fn add(&mut self, server: &str, target: &str) {
         self.add_count(server, target, 1);
     }
 
-    /// Takes in that something came back from a target of a server so often.
+    /// Counts `times` results of a target.
     pub fn add_count(&mut self, server: &str, target: &str, times: u64) {
         self.increase(&[server, target].join("/"), u32::try_from(times).unwrap_or(u32::MAX));
     }
 
-    /// Takes in what is known from elsewhere of the same session: of two counts the larger.
+    /// Merges counts of the same session from another source; the larger count of each name wins.
     pub fn merge(&mut self, other: &Self) {
         for (name, times) in &other.times {
             let known = self.position(name.as_str()).ok().and_then(|place| self.times.get(place));
@@ -50,12 +51,12 @@ impl ResultCounts {
         }
     }
 
-    /// Keeps nothing any more.
+    /// Drops all counts and marks them as unknown.
     pub fn overflow(&mut self) {
         *self = Self { is_full: true, ..Self::default() };
     }
 
-    /// How many bytes the names have.
+    /// Returns the total length of the names, in bytes.
     pub const fn bytes(&self) -> usize {
         self.bytes
     }
@@ -85,12 +86,12 @@ impl ResultCounts {
     }
 }
 
-/// Fewer names than this are not worth looking for those that nobody has any more.
+/// Minimum number of interned names before unused ones are swept.
 const MIN_SWEEP_NAMES: usize = 1_000;
 
 static INTERNER: LazyLock<Mutex<NameInterner>> = LazyLock::new(Mutex::default);
 
-/// A name that is kept once, however many have it. As small as a pointer.
+/// An interned name: one pointer, shared by all sessions that use the name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct InternedName(Arc<NameText>);
 
@@ -100,12 +101,12 @@ struct NameText(Box<str>);
 #[derive(Debug, Default)]
 struct NameInterner {
     names: HashSet<InternedName>,
-    /// How many were left when those that nobody had were last looked for.
+    /// Number of names left after the last sweep.
     left: usize,
 }
 
 impl InternedName {
-    /// The name that everybody has, or a new one.
+    /// Returns the interned name, adding it if necessary.
     fn intern(name: &str) -> Self {
         INTERNER.lock().intern(name)
     }

@@ -1,4 +1,4 @@
-//! How much harm a call could do, as a number from 0 to 100 with its reasons.
+//! Scores the risk of a call from 0 to 100, with reasons.
 
 use serde_json::Value;
 use switchboard_core::{Risk, TargetKind};
@@ -6,11 +6,11 @@ use switchboard_text::mixed_script_reading;
 
 use crate::facts::PolicyFacts;
 
-/// So much of the arguments is looked at, in texts.
+/// Maximum number of strings inspected in the arguments.
 const MAX_TEXTS: usize = 1_000;
 
-/// Weighs a call by what can be seen of it. What a server that is not trusted says about itself can
-/// only make it worse.
+/// Scores a call by its name, annotations, arguments and session. Annotations of an untrusted
+/// server can only raise the score.
 #[must_use]
 pub fn assess_risk(facts: &PolicyFacts<'_>) -> Risk {
     let mut weighed = RiskTally::default();
@@ -58,7 +58,7 @@ pub fn assess_risk(facts: &PolicyFacts<'_>) -> Risk {
     weighed.finish()
 }
 
-/// Goes through the texts of the arguments; each reason counts once.
+/// Inspects all strings in the arguments; each reason counts once.
 fn inspect_texts(value: &Value, name: &str, looks: &mut Vec<(i32, String)>, left: &mut usize) {
     match value {
         Value::String(text) => {
@@ -102,12 +102,12 @@ impl RiskTally {
     }
 }
 
-/// What the name of a tool says that it does, the worst first.
+/// The kind of action that a tool's name suggests, most dangerous first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Verb {
     Run,
     Destroy,
-    /// Something leaves, or somebody else is concerned.
+    /// Data leaves the machine, or other people are affected.
     Send,
     Write,
 }
@@ -137,7 +137,7 @@ const VERBS: [(Verb, &[&str]); 4] = [
     ),
 ];
 
-/// What a name says, and by which word.
+/// Returns the action that a name suggests, and the word that suggests it.
 fn find_verb(name: &str) -> Option<(Verb, &'static str)> {
     let words = split_words(name);
     VERBS.iter().find_map(|(verb, known)| {
@@ -146,7 +146,7 @@ fn find_verb(name: &str) -> Option<(Verb, &'static str)> {
     })
 }
 
-/// The words of a name: `deleteRepo`, `delete_repo` and `delete-repo` have the same two.
+/// Splits a name into words: `deleteRepo`, `delete_repo` and `delete-repo` have the same two.
 fn split_words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut before_is_lower = false;
@@ -174,7 +174,7 @@ const COMMAND_NAMES: [&str; 6] = ["command", "cmd", "script", "code", "sql", "sh
 const SENSITIVE_PATHS: [&str; 8] =
     ["/etc/", "/.ssh", "/.aws", "/.gnupg", "/.config/", "/proc/", "/root", ".env"];
 
-/// What an argument looks like, with its weight.
+/// Returns the reasons for which an argument is risky, with their weights.
 fn inspect_argument(name: &str, text: &str) -> Vec<(i32, String)> {
     let mut looks = Vec::new();
     let plain: String = name.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();

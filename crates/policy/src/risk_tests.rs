@@ -1,4 +1,4 @@
-//! What adds to the risk of a call, and what cannot take from it.
+//! Tests which facts raise the risk of a call, and that hints of untrusted servers do not lower it.
 
 use serde_json::json;
 use switchboard_core::{Caller, Risk, Target, TargetKind};

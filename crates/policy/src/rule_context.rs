@@ -1,4 +1,4 @@
-//! All that decides about a call: the levels' rules, and what the configuration says in short.
+//! Combines the rules of all levels with the configuration's `autoApprove` into a verdict.
 
 use switchboard_config::{ServerConfig, Settings};
 use switchboard_core::{Origin, TargetKind};
@@ -7,44 +7,41 @@ use switchboard_rules::{Pattern, RuleEffect};
 use crate::facts::PolicyFacts;
 use crate::policy::{Policy, Ruling};
 
-/// Why everything is asked while the global switch is off.
+/// Reason for asking while the global switch is off.
 const AUTO_APPROVE_OFF: &str = "`settings.autoApprove` is off";
 const COUNTS_WHEN_ON: &str = "what is always allowed counts once it is on";
 pub(crate) const ASKED_EACH_TIME: &str = "this is asked each time";
 
-/// The rules that are in force.
+/// The rules in force for a call.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RuleContext<'a> {
-    /// The global switch: without it nothing of the configuration is allowed unasked.
+    /// The global switch: without it, the configuration auto-approves nothing.
     pub auto_approve: bool,
-    /// What the person at the face allowed for this run.
+    /// Patterns that the person at the face allowed for this run.
     pub allow: &'a [Pattern],
-    /// Whether a person has answered "always" for this tool since the host started: it is in the
-    /// file by now, and will be in the configuration soon.
+    /// Whether a person has answered "always" for this tool since the host started. The answer is
+    /// already in the file, but perhaps not yet in the loaded configuration.
     pub always: bool,
-    /// The rules of all levels.
     pub policy: Option<&'a Policy>,
-    /// Whether what may change something is asked about after something was read from a server that
-    /// is not trusted.
+    /// Whether a tainted session needs approval for calls that are not read-only.
     pub taint: bool,
-    /// What the scanner found in the definition, if a person should know it before the call.
+    /// The scanner's finding in the definition, if a person must see it before the call.
     pub flagged: Option<&'a str>,
 }
 
-/// What the rules say to a call, and which of them.
+/// The verdict on a call, with the rule behind it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Verdict {
     Allow(String),
     Ask(ReviewReason),
-    /// It may not run.
     Deny(String),
-    /// It may not run, because only what changes nothing may.
+    /// Denied because only read-only calls may run.
     ReadOnly(String),
 }
 
 impl Verdict {
-    /// The verdict in one word, and what says so.
+    /// Returns the effect and the rule or reason behind it.
     #[must_use]
     pub fn effect_and_reason(&self) -> (RuleEffect, &str) {
         match self {
@@ -55,23 +52,23 @@ impl Verdict {
     }
 }
 
-/// Why a person is asked.
+/// The reason for a review.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReviewReason {
     pub why: String,
-    /// Why it will be asked again all the same, whatever a person says for the future.
+    /// Why the question is repeated even after an answer for the future.
     pub repeat_reason: Option<&'static str>,
 }
 
-/// What lets a call run, as far as it is one.
+/// A grant of permission, subject to the taint check.
 struct Allowance {
     by: String,
-    /// Whether somebody said so with what was read before in mind.
+    /// Whether the grant also applies to a tainted session.
     in_spite_of_taint: bool,
 }
 
 impl<'a> RuleContext<'a> {
-    /// The rules of a configuration, and of the person at the face.
+    /// Creates the context from settings and the patterns allowed for this run.
     #[must_use]
     pub const fn from_settings(settings: &Settings, allow: &'a [Pattern]) -> Self {
         let auto_approve = settings.auto_approve;
@@ -79,7 +76,7 @@ impl<'a> RuleContext<'a> {
         Self { auto_approve, allow, always: false, policy: None, taint, flagged: None }
     }
 
-    /// What they say to a call of a server with this configuration.
+    /// Returns the verdict on a call of a server with this configuration.
     pub fn verdict(self, facts: &PolicyFacts<'_>, server: Option<&ServerConfig>) -> Verdict {
         let Some(server) = server else {
             return Verdict::Deny("the server's configuration cannot be read".to_owned());
@@ -93,13 +90,13 @@ impl<'a> RuleContext<'a> {
         self.verdict_or_default(facts, |rules| rules.default_verdict(facts, server))
     }
 
-    /// What they say to a call of a server that is not configured.
+    /// Returns the verdict on a call of a server that is not configured.
     pub fn verdict_without_server(self, facts: &PolicyFacts<'_>) -> Verdict {
         let unknown = || format!("there is no server `{}`", facts.target.server);
         self.verdict_or_default(facts, |_| Err(unknown()))
     }
 
-    /// What the levels say, and `sugar` where they say nothing.
+    /// Returns the verdict of the levels, or of `sugar` if no level has a ruling.
     fn verdict_or_default(
         self,
         facts: &PolicyFacts<'_>,
@@ -110,6 +107,7 @@ impl<'a> RuleContext<'a> {
             let by = by.to_string();
             return if *read_only { Verdict::ReadOnly(by) } else { Verdict::Deny(by) };
         }
+        // A person's own call needs no approval, but it cannot override a `deny`.
         if facts.caller.origin == Origin::Person {
             return Verdict::Allow("a person typed it".to_owned());
         }
@@ -121,7 +119,7 @@ impl<'a> RuleContext<'a> {
                 });
             }
             Some(Ruling { by, tainted, .. }) => {
-                // Who wrote the rule did not know what was found in the definition.
+                // The rule was written without knowledge of the scanner's finding.
                 if let Some(found) = self.flagged.filter(|_| self.allowed_for_run(facts).is_none())
                 {
                     return Verdict::Ask(ReviewReason {
@@ -135,7 +133,7 @@ impl<'a> RuleContext<'a> {
             None => match sugar(self) {
                 Ok(allowed) => allowed,
                 Err(why) => {
-                    // What a person said for the session was said before this was read.
+                    // An answer for the session predates the tainted read, so it does not apply.
                     if let Some(taint) = self.taint_reason(facts) {
                         return Verdict::Ask(ReviewReason {
                             why: format!("{why}; {taint}"),
@@ -153,7 +151,8 @@ impl<'a> RuleContext<'a> {
         }
     }
 
-    /// What the configuration says in short: what allows a call, or why a person is asked.
+    /// Applies `allow`, `autoApprove` and the findings: returns the grant, or the reason for
+    /// asking.
     fn default_verdict(
         self,
         facts: &PolicyFacts<'_>,
@@ -162,7 +161,7 @@ impl<'a> RuleContext<'a> {
         let target = facts.target;
         if let Some(pattern) = self.allowed_for_run(facts) {
             let by = format!("`{}` for this run", pattern.as_str());
-            // A person said so for this run, whatever is read in it.
+            // A person allowed it for this run, tainted or not.
             return Ok(Allowance { by, in_spite_of_taint: true });
         }
         if let Some(found) = self.flagged {
@@ -178,19 +177,19 @@ impl<'a> RuleContext<'a> {
             TargetKind::Tool => {
                 return Err(format!("not in `autoApprove` of server `{}`", server.id));
             }
-            // Reading follows the global switch alone.
+            // Reads depend only on the global switch.
             TargetKind::Resource | TargetKind::Prompt => "`settings.autoApprove`".to_owned(),
         };
         Ok(Allowance { by, in_spite_of_taint: false })
     }
 
-    /// What the person at the face allowed for this run that covers the call.
+    /// Returns the pattern allowed for this run that covers the call.
     fn allowed_for_run(self, facts: &PolicyFacts<'_>) -> Option<&'a Pattern> {
         let target = facts.target;
         self.allow.iter().find(|pattern| pattern.covers(&target.server, &target.name))
     }
 
-    /// Why what was read before makes this call one for a person.
+    /// Returns why the taint of the session requires a review of this call.
     fn taint_reason(self, facts: &PolicyFacts<'_>) -> Option<String> {
         let from = facts.tainted_by().filter(|_| self.taint && !facts.read_only)?;
         Some(format!(

@@ -1,4 +1,5 @@
-//! What lets a call run: a rule, a person, or the configuration, and never anything against a rule.
+//! Tests that only a rule, a person or the configuration can allow a call, and never against a
+//! rule.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -15,7 +16,7 @@ use crate::facts::PolicyFacts;
 use crate::policy::Policy;
 use crate::session_tracker::SessionFacts;
 
-/// The built-in server's entry, as one that could be any server's.
+/// Returns the built-in server's entry as a sample configuration.
 fn server() -> ServerConfig {
     let folder = tempfile::tempdir().unwrap();
     let environment = Environment {
@@ -47,7 +48,8 @@ fn any_rules() -> impl Strategy<Value = Vec<(&'static str, &'static str)>> {
     proptest::collection::vec((effect, target), 0..4)
 }
 
-/// Whether one of the rules says so about `builtin/NAME`, found out without the code under test.
+/// Returns whether one of the rules applies to `builtin/NAME`, independently of the code under
+/// test.
 fn says(rules: &[(&str, &str)], effect: &str, name: &str) -> bool {
     let covers = |target: &str| match target {
         "*" => true,
@@ -90,7 +92,7 @@ proptest! {
         let any_says = |effect| levels.iter().any(|rules| says(rules, effect, name));
         let denies = any_says("deny");
         let asks = any_says("ask");
-        // Whoever wrote a project cannot agree to anything.
+        // A project's file cannot grant permissions.
         let of_people = PolicyLevel::ALL.into_iter().zip(&levels).filter(|(level, _)| *level != PolicyLevel::Project);
         let by_rule = of_people.into_iter().any(|(_, rules)| says(rules, "allow", name));
         let is_tool = kind == TargetKind::Tool;

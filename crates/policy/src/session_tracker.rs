@@ -1,4 +1,4 @@
-//! What each caller did so far: how many calls, and what its results came from.
+//! Tracks the history of each caller: number of calls, and sources of its results.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,38 +9,37 @@ use switchboard_core::{Caller, Origin};
 
 use crate::result_counts::ResultCounts;
 
-/// So many callers are remembered; whoever was not there for longest is forgotten first.
+/// Maximum number of sessions remembered; the least recently used are evicted.
 const MAX_SESSIONS: usize = 10_000;
 
-/// So many bytes of names of results are kept for all of them. Nobody is forgotten for it: whoever
-/// brings more has more results than are kept.
+/// Maximum length of all result names of all sessions, in bytes. No session is evicted for it; the
+/// session that exceeds it loses its own counts.
 const MAX_RESULT_BYTES: usize = 64 * 1024 * 1024;
 
-/// What a caller did so far. Copied for every call: what may be long is shared.
+/// The history of a caller. Cloned for every call, so large parts are shared.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SessionFacts {
-    /// How many calls it made.
     pub calls: u64,
-    /// How many of them went to each server, and the one that was entered.
+    /// Calls per server, including the call in `entered`.
     counts: Arc<BTreeMap<Arc<str>, u64>>,
-    /// The server of a call that is among the counts and is decided by these facts.
+    /// The server of the call being decided, which `counts` already includes.
     entered: Option<Arc<str>>,
-    /// The servers that results came from.
+    /// Servers that returned results.
     pub reads: Arc<BTreeSet<Arc<str>>>,
-    /// Those of them that are not trusted.
+    /// The untrusted ones among them.
     pub untrusted: Arc<BTreeSet<Arc<str>>>,
-    /// What the results came from: the tools, resources and prompts.
+    /// Results per tool, resource and prompt.
     pub results: Arc<ResultCounts>,
 }
 
 impl SessionFacts {
-    /// A server that is not trusted, other than `server`, that results came from.
+    /// Returns an untrusted server, other than `server`, that results came from.
     #[must_use]
     pub fn tainted_by(&self, server: &str) -> Option<&str> {
         self.untrusted.iter().map(AsRef::as_ref).find(|other| *other != server)
     }
 
-    /// How many calls went to each server, where any did.
+    /// Returns the number of earlier calls per server, without zeros.
     pub fn server_counts(&self) -> impl Iterator<Item = (&str, u64)> {
         let others = |(server, count): (&'_ Arc<str>, &u64)| {
             *count - u64::from(self.entered.as_ref() == Some(server))
@@ -49,7 +48,7 @@ impl SessionFacts {
         times.filter(|(_, times)| *times > 0)
     }
 
-    /// Takes in that something of a server is called.
+    /// Counts a call to a server.
     pub fn count_call(&mut self, server: &str) {
         self.calls += 1;
         let counts = Arc::make_mut(&mut self.counts);
@@ -59,7 +58,7 @@ impl SessionFacts {
         }
     }
 
-    /// Counts a call, and gives what was so before it.
+    /// Counts a call and returns the facts as they were before it.
     fn enter(&mut self, server: &str) -> Self {
         let calls = self.calls;
         self.count_call(server);
@@ -67,14 +66,14 @@ impl SessionFacts {
         Self { calls, entered, ..self.clone() }
     }
 
-    /// Takes in that a result came from a server.
+    /// Records a result from a server.
     pub fn record_read(&mut self, server: &str) {
         if !self.reads.contains(server) {
             Arc::make_mut(&mut self.reads).insert(server.into());
         }
     }
 
-    /// Takes in that a result came from a server that is not trusted.
+    /// Records a result from an untrusted server.
     pub fn record_untrusted_read(&mut self, server: &str) {
         self.record_read(server);
         if !self.untrusted.contains(server) {
@@ -82,13 +81,14 @@ impl SessionFacts {
         }
     }
 
-    /// Takes in that a result came from a target of a server.
+    /// Records a result from a target of a server.
     pub fn record_result(&mut self, server: &str, target: &str) {
         Arc::make_mut(&mut self.results).add(server, target);
     }
 
-    /// Takes in, as if it had been so, that something came from a server that is not trusted: from
-    /// all of it, or from `server/target`. Where the name of a server ends, `is_server` knows.
+    /// Records a hypothetical result from an untrusted server, given as `server` or
+    /// `server/target`. Names may contain slashes; `is_server` decides where the server's name
+    /// ends.
     pub fn assume_untrusted_read(&mut self, text: &str, is_server: impl Fn(&str) -> bool) {
         let known = |(at, _): (usize, &str)| {
             text.split_at_checked(at).filter(|(server, _)| is_server(server))
@@ -104,17 +104,17 @@ impl SessionFacts {
     }
 }
 
-/// Which caller it is, over all of its calls.
+/// Identifies a caller across its calls.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct SessionKey {
     origin: &'static str,
     name: String,
-    /// The conversation that it belongs to.
+    /// Id of the conversation, for calls of a conversation.
     conversation: Option<String>,
 }
 
 impl SessionKey {
-    /// The caller's.
+    /// Returns the key of a caller.
     #[must_use]
     pub fn for_caller(caller: &Caller) -> Self {
         let origin = match caller.origin {
@@ -122,7 +122,7 @@ impl SessionKey {
             Origin::Model => "model",
             Origin::Client => "client",
         };
-        // The references of a conversation begin with its name; who speaks in it may change.
+        // References in a conversation begin with its id; its callers share one session.
         let reference = caller.reference.as_deref();
         match reference.and_then(|text| text.split_once('/')) {
             Some((conversation, _)) => Self::for_conversation(conversation),
@@ -130,26 +130,26 @@ impl SessionKey {
         }
     }
 
-    /// That of somebody who proved to be this one.
+    /// Returns the key of an authenticated caller.
     #[must_use]
     pub fn for_verified(whoever: &str) -> Self {
         Self { origin: "proven", name: whoever.to_owned(), conversation: None }
     }
 
-    /// That of everybody who speaks in a conversation.
+    /// Returns the key that all callers in a conversation share.
     #[must_use]
     pub fn for_conversation(name: &str) -> Self {
         Self { origin: "", name: String::new(), conversation: Some(name.to_owned()) }
     }
 
-    /// The conversation that it belongs to, if it is one.
+    /// Returns the id of the conversation, if the key belongs to one.
     #[must_use]
     pub fn conversation(&self) -> Option<&str> {
         self.conversation.as_deref()
     }
 }
 
-/// What all callers did so far.
+/// The history of all callers.
 #[derive(Debug, Default)]
 pub struct SessionTracker {
     inner: Mutex<SessionTable>,
@@ -157,29 +157,29 @@ pub struct SessionTracker {
 
 #[derive(Debug, Default)]
 struct SessionTable {
-    /// What is known, and when it was last changed.
+    /// Facts and the logical time of their last change.
     facts: HashMap<SessionKey, (u64, SessionFacts)>,
     clock: u64,
-    /// How many bytes the names of results have.
+    /// Total length of the result names, in bytes.
     bytes: usize,
 }
 
 impl SessionTracker {
-    /// What a caller did so far, if it was ever here.
+    /// Returns the history of a caller, if it has one.
     #[must_use]
     pub fn get(&self, key: &SessionKey) -> Option<SessionFacts> {
         let inner = self.inner.lock();
         inner.facts.get(key).map(|(_, facts)| facts.clone())
     }
 
-    /// Counts a call of something of a server, and gives what the caller did before it: of calls at
-    /// the same time each sees another number.
+    /// Counts a call to a server and returns the caller's history before it. Concurrent calls each
+    /// see a different count.
     #[must_use]
     pub fn enter(&self, key: &SessionKey, server: &str) -> SessionFacts {
         self.update(key, |facts| facts.enter(server))
     }
 
-    /// Changes what is known of a caller.
+    /// Updates the history of a caller.
     pub fn update<R>(&self, key: &SessionKey, change: impl FnOnce(&mut SessionFacts) -> R) -> R {
         let mut inner = self.inner.lock();
         inner.clock += 1;
@@ -201,7 +201,7 @@ impl SessionTracker {
     }
 }
 
-/// The bytes of all names, with those of a caller whose names go if there is no room for them.
+/// Drops the session's result counts if they exceed the limit; returns the new total in bytes.
 fn enforce_byte_limit(others: usize, facts: &mut SessionFacts) -> usize {
     if others + facts.results.bytes() > MAX_RESULT_BYTES {
         Arc::make_mut(&mut facts.results).overflow();
@@ -210,12 +210,13 @@ fn enforce_byte_limit(others: usize, facts: &mut SessionFacts) -> usize {
 }
 
 impl SessionTable {
-    /// Keeps within bounds, a tenth at a time: looking for the oldest takes a while.
+    /// Evicts the oldest tenth at once, because finding the oldest is a linear scan.
     fn evict_oldest(&mut self) {
         if self.facts.len() <= MAX_SESSIONS {
             return;
         }
         let mut times: Vec<u64> = self.facts.values().map(|(changed_at, _)| *changed_at).collect();
+        // The logical clock is unique per change, so this is an exact cut-off.
         let (_, last, _) = times.select_nth_unstable(MAX_SESSIONS / 10);
         let last = *last;
         self.facts.retain(|_, (changed_at, _)| *changed_at > last);
@@ -273,7 +274,7 @@ mod tests {
         let is_known =
             |number: usize| sessions.get(&key(number)).unwrap().results.counts().is_some();
         assert!(is_known(0) && is_known(fit - 1) && !is_known(fit));
-        // What others know stays, and taint does in any case.
+        // The counts of other sessions stay, and so does the taint of this one.
         sessions.update(&key(fit), |facts| facts.record_untrusted_read("a"));
         assert_eq!(sessions.get(&key(fit)).unwrap().tainted_by("b"), Some("a"));
         sessions.update(&key(0), |facts| facts.record_result("a", "small"));

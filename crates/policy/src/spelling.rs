@@ -1,6 +1,6 @@
-//! Other spellings of one name: what is denied or asked about under one of them is so under all.
+//! Normalizes spellings of names, so that `deny` and `ask` rules cover all of them.
 //!
-//! An `allow` covers a name as it is written and no other; this is for the rules that narrow.
+//! An `allow` covers only the name as written.
 
 use std::borrow::Cow;
 
@@ -11,13 +11,13 @@ use switchboard_text::fold_char;
 
 use crate::address;
 
-/// So often is an address decoded that was encoded more than once.
+/// Maximum rounds of percent-decoding, for addresses that are encoded more than once.
 const MAX_DECODE_ROUNDS: usize = 3;
 
-/// Signs that stand for others in a pattern.
+/// Characters with a meaning in patterns.
 const PATTERN_CHARS: [char; 9] = ['*', '?', '[', ']', '{', '}', ',', '\\', '/'];
 
-/// A server and what is called there, as a reader or a server takes them.
+/// A target with homoglyphs, case and encoding folded, as a reader or a server would see it.
 pub(crate) struct NormalizedTarget<'a> {
     pub(crate) server: Cow<'a, str>,
     pub(crate) name: Cow<'a, str>,
@@ -32,13 +32,14 @@ impl<'a> NormalizedTarget<'a> {
         Self { server: fold_text(&target.server), name }
     }
 
-    /// Whether it is another text than what was written.
+    /// Returns whether normalization changed anything.
     pub(crate) fn differs(&self, target: &Target) -> bool {
         self.server != target.server || self.name != target.name
     }
 }
 
-/// The pattern for such spellings; none where no pattern comes out.
+/// Returns the pattern with its literal parts normalized, or `None` if the result is not a valid
+/// pattern.
 pub(crate) fn normalize_pattern(text: &str) -> Option<Pattern> {
     let mut written = String::with_capacity(text.len());
     let mut rest = text;
@@ -55,7 +56,7 @@ pub(crate) fn normalize_pattern(text: &str) -> Option<Pattern> {
             _ => (String::from(sign), 0),
         };
         rest = rest.get(length + if codes > 0 { codes } else { taken.len() }..)?;
-        // What was encoded, taken as it is or in another dress is no wildcard.
+        // Escape decoded and folded characters: they were not wildcards in the original.
         for seen in taken.chars().filter_map(fold_visible) {
             if PATTERN_CHARS.contains(&seen) {
                 written.push('\\');
@@ -66,13 +67,13 @@ pub(crate) fn normalize_pattern(text: &str) -> Option<Pattern> {
     Pattern::parse(&written).ok()
 }
 
-/// How many bytes at the beginning are codes of addresses.
+/// Returns the number of leading bytes that are percent-encoded.
 fn encoded_run(text: &str) -> usize {
     let is_code = |code: &&[u8]| matches!(code, [b'%', rest @ ..] if rest.len() == 2 && rest.iter().all(u8::is_ascii_hexdigit));
     3 * text.as_bytes().chunks(3).take_while(is_code).count()
 }
 
-/// The text as a reader sees it: no case, nothing hidden, letters in their plain dress.
+/// Folds text to what a reader sees: lower case, no hidden characters, homoglyphs replaced.
 fn fold_text(text: &str) -> Cow<'_, str> {
     let is_plain = |byte: u8| matches!(byte, b'!'..=b'~') && !byte.is_ascii_uppercase();
     if text.bytes().all(is_plain) {
@@ -85,7 +86,7 @@ fn fold_visible(sign: char) -> Option<char> {
     fold_char(sign).filter(|sign| !sign.is_whitespace())
 }
 
-/// The place that an address means, whatever way it is written.
+/// Returns the canonical form of a URI.
 fn normalize_uri(uri: &str) -> String {
     let text = percent_decode(uri);
     let text = address::normalize(&text).unwrap_or(text);
@@ -107,7 +108,7 @@ fn normalize_uri(uri: &str) -> String {
     format!("{scheme}://{host}{path}")
 }
 
-/// The address of a file: of this machine it has no host, and its root has one name.
+/// Returns the canonical form of a file URI, without a local host and `/proc/*/root` prefixes.
 fn normalize_file_uri(rest: &str) -> String {
     let after = rest.strip_prefix("//").unwrap_or_default();
     let (host, below) = after.split_at_checked(after.find('/').unwrap_or(0)).unwrap_or_default();
@@ -116,18 +117,18 @@ fn normalize_file_uri(rest: &str) -> String {
         "" => ("", rest),
         _ => (host, below),
     };
-    // A process's root is the root, for as long as nobody moved it.
+    // `/proc/PID/root` is `/` unless the process changed its root.
     while let Some((_, below)) = path.strip_prefix("/proc/").and_then(|rest| rest.split_once('/'))
         && let Some(below) = below.strip_prefix("root").filter(|below| below.starts_with('/'))
     {
         path = below;
     }
-    // Some systems drop dots at the end of a name.
+    // Windows ignores trailing dots in file names.
     let parts: Vec<&str> = path.split('/').map(|part| part.trim_end_matches('.')).collect();
     format!("file://{host}{}", parts.join("/"))
 }
 
-/// Decodes a text that may be percent-encoded several times; stops at bytes that are not UTF-8.
+/// Decodes text that may be percent-encoded several times; stops at invalid UTF-8.
 fn percent_decode(text: &str) -> String {
     let mut text = text.to_owned();
     for _ in 0..MAX_DECODE_ROUNDS {

@@ -1,4 +1,4 @@
-//! Finds what a policy says in vain: rules about what is not there, or that never decide anything.
+//! Finds rules without effect: rules that match no target, and rules that never decide.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,12 +8,13 @@ use switchboard_document::ConfigError;
 use switchboard_rules::{AllowedServer, Pattern, PolicyFile, PolicyLevel, RuleEffect, RuleEntry};
 use switchboard_text::suggestion;
 
-/// The names that servers offer, by server. A server about which nothing is known has no names.
+/// The names that each server offers; `None` if the offers are unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OfferedNames(pub BTreeMap<String, Option<BTreeSet<String>>>);
 
-/// What files say in vain, as warnings with their places. Without any server that is configured
-/// nothing is said about servers: then the file is looked at where it is written, not where it counts.
+/// Returns a warning with its position for each rule without effect. If no server besides the
+/// built-in one is configured, targets are not checked: the file may be written on a machine other
+/// than the one where it applies.
 #[must_use]
 pub fn unused_rules(files: &[PolicyFile], offered: &OfferedNames) -> Vec<ConfigError> {
     let denials: Vec<DenyRule<'_>> = files.iter().flat_map(deny_rules).collect();
@@ -41,7 +42,7 @@ pub fn unused_rules(files: &[PolicyFile], offered: &OfferedNames) -> Vec<ConfigE
     warnings
 }
 
-/// Something that is said in vain.
+/// A rule without effect.
 struct UnusedRule {
     message: String,
     hint: Option<String>,
@@ -58,7 +59,7 @@ impl UnusedRule {
     }
 }
 
-/// What a pattern is meant for.
+/// A pattern with the key and the kind of target it is for.
 struct RulePattern<'a> {
     key: &'static str,
     pattern: &'a Pattern,
@@ -66,7 +67,7 @@ struct RulePattern<'a> {
 }
 
 impl RulePattern<'_> {
-    /// Why nothing that is there is meant, if that is known.
+    /// Returns why the pattern matches no known target, if that is certain.
     fn find_unused(&self, offered: &OfferedNames) -> Option<UnusedRule> {
         let text = self.pattern.as_str();
         let servers: Vec<&str> = offered.0.keys().map(String::as_str).collect();
@@ -82,7 +83,7 @@ impl RulePattern<'_> {
             let message = format!("`{}` `{text}` is of no server that is configured", self.key);
             return Some(UnusedRule { message, hint: near });
         }
-        // Of resources only families are known, and an address has a colon.
+        // Resources are not fully listed, because of templates; a URI contains a colon.
         let may_be_resource = match self.kind {
             Some(TargetKind::Resource) => true,
             None => of_target.contains(':'),
@@ -109,7 +110,7 @@ impl RulePattern<'_> {
     }
 }
 
-/// Whoever wrote a project cannot agree to anything.
+/// Reports an `allow` in a project's file, which is ignored: a project cannot grant permissions.
 fn ignored_allow(file: &PolicyFile, rule: &RuleEntry) -> Option<UnusedRule> {
     let is_vain = file.level == PolicyLevel::Project && rule.effect == RuleEffect::Allow;
     is_vain.then(|| UnusedRule {
@@ -118,7 +119,7 @@ fn ignored_allow(file: &PolicyFile, rule: &RuleEntry) -> Option<UnusedRule> {
     })
 }
 
-/// A rule that denies something to everybody, whatever the arguments are.
+/// A rule that denies a target for all callers and arguments.
 struct DenyRule<'a> {
     file: &'a PolicyFile,
     rule: &'a RuleEntry,
@@ -131,8 +132,8 @@ fn deny_rules(file: &PolicyFile) -> impl Iterator<Item = DenyRule<'_>> {
     rules.map(move |rule| DenyRule { file, rule, pattern: Pattern::new(&rule.target) })
 }
 
-/// Why a rule never decides anything: what it is for is denied outright. Only plain cases are seen: the
-/// same pattern, one for everything, or one that covers the single name of the rule.
+/// Returns why a rule never decides: its target is denied unconditionally. Detects only simple
+/// cases: the same pattern, `*`, or a pattern that covers the rule's literal name.
 fn shadowed_by_deny(
     rule: &RuleEntry,
     pattern: &Pattern,
@@ -145,7 +146,7 @@ fn shadowed_by_deny(
         let is_in = name.is_some_and(|(server, target)| denial.pattern.covers(server, target));
         is_of_kind && (is_same || is_in) && !std::ptr::eq(denial.rule, rule)
     };
-    // Of two that deny the same, the one with conditions is the one in vain.
+    // Of two rules that deny the same, only the conditional one is redundant.
     let is_open = rule.effect != RuleEffect::Deny || rule.when.is_some();
     let by = denials.iter().filter(|_| is_open).find(covers)?;
     let target = &by.rule.target;
@@ -158,12 +159,12 @@ fn shadowed_by_deny(
     Some(UnusedRule { message, hint: None })
 }
 
-/// Signs in the list of allowed servers that are wildcards elsewhere.
+/// Reports characters in the allow-list of servers that are wildcards elsewhere, but literal there.
 fn literal_wildcards(file: &PolicyFile) -> Vec<ConfigError> {
     let Some(servers) = &file.servers else { return Vec::new() };
     let texts = servers.allowed.iter().flatten().map(|allowed| match allowed {
         AllowedServer::Command(text) => (text.clone(), &['?', '[', '{'][..]),
-        // An address has question marks, and brackets around some hosts.
+        // URLs may contain question marks, and brackets around IPv6 addresses.
         AllowedServer::Url(pattern) => (pattern.to_string(), &['{'][..]),
     });
     let doubtful = texts.filter(|(text, signs)| text.contains(*signs));

@@ -1,4 +1,4 @@
-//! Which rules are said in vain, and which are not.
+//! Tests which rules are reported as having no effect.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

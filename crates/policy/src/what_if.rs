@@ -1,4 +1,4 @@
-//! Explains the verdict on a call, and finds the past calls that changed rules would decide otherwise.
+//! Explains verdicts, and replays past calls against changed rules.
 
 use std::collections::HashMap;
 
@@ -13,31 +13,31 @@ use crate::risk::assess_risk;
 use crate::rule_context::{RuleContext, Verdict};
 use crate::session_tracker::SessionFacts;
 
-/// A call of the past.
+/// A call from the record.
 #[derive(Clone, Debug)]
 pub struct PastCall {
     pub target: Target,
-    /// The text of the arguments that counted.
+    /// The text of the final arguments.
     pub arguments: String,
     pub caller: Caller,
-    /// What its server says about the tool, as JSON, if that is known.
+    /// The server's annotations of the tool as JSON, if known.
     pub annotations: Option<String>,
-    /// Whether it left us, so that something may have come back.
+    /// Whether the call was sent, so that a result may have returned.
     pub was_sent: bool,
 }
 
-/// What two policies say to one call.
+/// The verdicts of two policies on one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerdictChange {
-    /// What is decided today.
+    /// Effect under the current rules.
     pub today: RuleEffect,
-    /// What would be decided then.
+    /// Effect under the changed rules.
     pub then: RuleEffect,
     pub by: String,
 }
 
-/// Decides calls by the rules of today and by changed ones, the oldest call first; nothing stands
-/// for a call about which they agree.
+/// Replays calls, oldest first, under the current and the changed rules. Returns `None` for each
+/// call with the same verdict under both.
 pub fn what_if<'a>(
     config: &Config,
     changed: &Policies,
@@ -88,7 +88,7 @@ fn decide_past(
     (effect, by.to_owned())
 }
 
-/// Which calls belong together.
+/// Returns the session that a call belongs to.
 fn session_name(caller: &Caller) -> String {
     let conversation = caller.reference.as_deref().and_then(|text| text.split_once('/'));
     match conversation {
@@ -97,18 +97,17 @@ fn session_name(caller: &Caller) -> String {
     }
 }
 
-/// What would be decided about a call, and why.
+/// The verdict on a call, with the reasons.
 #[derive(Clone, Debug)]
 pub struct Explanation {
     pub verdict: Verdict,
-    /// What each level says that says something, the strongest first.
+    /// The ruling of each level that has one, highest level first.
     pub rulings: Vec<Ruling>,
-    /// How risky the call is.
     pub risk: Risk,
 }
 
 impl Explanation {
-    /// Decides a call by a configuration; nothing is called.
+    /// Explains the verdict on a call without running it.
     #[must_use]
     pub fn new(
         config: &Config,

@@ -1,26 +1,26 @@
-//! A result as a model gets it: one text, the pictures beside it, and nothing lost without a word.
+//! Conversion of call results for a model: one text, images, and a notice for everything left out.
 
 use switchboard_core::{Item, Reply, decoded_len, human_size};
 
-/// Whether a model can look at pictures.
+/// Whether a model accepts images.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Vision {
     Yes,
-    /// It cannot; it is told that there were some.
+    /// The model gets a notice instead of the images.
     No,
 }
 
-/// What a model gets.
+/// The content of a result, converted for a model.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ModelContent {
     pub text: String,
-    /// The pictures, for a model that can look at them.
+    /// Empty if the model does not accept images.
     pub images: Vec<Image>,
-    /// How many invisible characters were taken out; above 0 someone tried to hide something.
+    /// Number of invisible characters removed. More than 0 suggests an attempt to hide text.
     pub hidden_removed: usize,
 }
 
-/// A picture.
+/// An image, with base64 data.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Image {
     pub mime: String,
@@ -28,16 +28,16 @@ pub struct Image {
 }
 
 impl Image {
-    /// The picture as one address that holds all of it.
+    /// Returns the image as a `data:` URL.
     #[must_use]
     pub fn data_url(&self) -> String {
         format!("data:{};base64,{}", self.mime, self.data)
     }
 }
 
-/// The result as a model gets it.
+/// Converts a result for a model.
 ///
-/// Structured content is given when there is no text, for else it repeats the text.
+/// Structured content is only included if there is no text, because it otherwise repeats the text.
 #[must_use]
 pub fn for_model(reply: &Reply, vision: Vision) -> ModelContent {
     let mut images = Vec::new();
@@ -65,15 +65,15 @@ pub fn for_model(reply: &Reply, vision: Vision) -> ModelContent {
     ModelContent { text, images, hidden_removed }
 }
 
-/// Takes out what carries text that a person does not see; tells how many characters there were.
+/// Removes characters that can carry hidden text, and returns their number.
 pub fn strip_smuggled(text: &mut String) -> usize {
     let length = text.chars().count();
     text.retain(|c| !is_smuggled(c));
     length - text.chars().count()
 }
 
-/// Whether a character carries text that a person does not see, or reorders what they do. Joiners
-/// and marks of direction stay: scripts and emoji are written with them.
+/// Returns whether a character can carry hidden text or reorders visible text. Joiners and
+/// direction marks are kept, because scripts and emoji need them.
 const fn is_smuggled(c: char) -> bool {
     matches!(c, '\u{34f}' | '\u{180e}' | '\u{200b}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'

@@ -1,8 +1,8 @@
-//! What a model is shown of the catalog, and what is read from its answer.
+//! Prompts for models, and parsing of their answers.
 //!
-//! In go a lease and a token budget; out come a prompt section or native tool definitions with a stable
-//! prefix. The parser turns a streamed answer into text and calls. [`Model`] is the trait that the models
-//! crate implements. Pure: no I/O and no clock.
+//! Takes a lease and a token budget, and returns a prompt section or native tool definitions with a
+//! stable prefix. The parser turns a streamed answer into text and calls. [`Model`] is the trait
+//! that the models crate implements. Pure: no I/O and no clock.
 
 mod for_model;
 mod model;

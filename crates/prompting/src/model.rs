@@ -1,4 +1,4 @@
-//! What a conversation asks of a language model, whoever makes it.
+//! The interface of a conversation to a language model, independent of the vendor.
 
 use std::fmt;
 use std::pin::Pin;
@@ -13,187 +13,181 @@ use crate::for_model::Image;
 use crate::parse::NativeCall;
 use crate::prompt::{CallForm, Vendor};
 
-/// A language model that can be asked.
+/// A language model.
 ///
-/// Dropping the future of [`Model::answer`] gives the question up.
+/// Dropping the future of [`Model::answer`] cancels the request.
 pub trait Model: Send + Sync {
-    /// What is known of it.
+    /// Returns the properties of the model.
     fn info(&self) -> &ModelInfo;
 
-    /// Asks it, and tells `heard` what comes while it comes. If nobody listens there any more, the
-    /// answer is still given whole at the end.
+    /// Sends a request and streams the answer to `heard`. If the receiver is dropped, the complete
+    /// answer is still returned at the end.
     fn answer<'a>(
         &'a self,
         request: &'a ModelRequest,
         heard: &'a mpsc::Sender<ModelDelta>,
     ) -> ModelAnswerFuture<'a>;
 
-    /// Finds out whether it can be asked, as cheaply as the vendor allows: whether the address
-    /// answers, the key is good and the model is there. Gives a sentence for a person.
+    /// Checks as cheaply as the vendor allows that the address responds, the key is valid and the
+    /// model exists. Returns a sentence for a person.
     fn check(&self) -> ModelCheckFuture<'_>;
 }
 
-/// An answer on its way.
+/// The future of [`Model::answer`].
 pub type ModelAnswerFuture<'a> =
     Pin<Box<dyn Future<Output = Result<ModelAnswer, ModelError>> + Send + 'a>>;
 
-/// A check on its way.
+/// The future of [`Model::check`].
 pub type ModelCheckFuture<'a> =
     Pin<Box<dyn Future<Output = Result<String, ModelError>> + Send + 'a>>;
 
-/// What is known of a model.
+/// The properties of a model.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ModelInfo {
-    /// The name of its profile.
     pub profile: String,
-    /// The vendor, in one word; what it said is kept under this name.
+    /// The vendor, in one word. Vendor messages are stored under this name.
     pub provider: String,
-    /// The vendor's name for the model.
+    /// The vendor's name of the model.
     pub model: String,
-    /// How it calls tools.
     pub calls: CallMode,
-    /// Whether it can look at pictures.
+    /// Whether the model accepts images.
     pub images: bool,
-    /// How many tokens it can hold in mind.
+    /// Size of the context window, in tokens.
     pub window: usize,
 }
 
-/// How a model calls tools.
+/// The way in which a model calls tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallMode {
-    /// Through the vendor's API, which is given tool definitions.
+    /// Through the vendor's API, with tool definitions.
     Native(Vendor),
     Text(CallForm),
 }
 
-/// What a model is asked.
+/// A request to a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelRequest {
-    /// What it is told before everything else.
+    /// The system prompt.
     pub system: String,
-    /// What was said so far, oldest first.
+    /// The conversation so far, oldest message first.
     pub messages: Vec<ChatMessage>,
-    /// Tool definitions in the vendor's form, as [`crate::prompt::Definitions::request_value`]
-    /// gives them; null if there are none.
+    /// Tool definitions in the vendor's format, from [`crate::prompt::Definitions::request_value`];
+    /// null if there are none.
     pub tools: Value,
-    /// How the answer is to be, where that is not left to the vendor.
     pub options: ModelOptions,
 }
 
-/// How an answer is to be.
+/// Options of an answer. Unset options are left to the vendor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelOptions {
-    /// The most tokens that it may have.
+    /// Maximum number of tokens in the answer.
     pub max_tokens: Option<usize>,
-    /// How daring it may be.
+    /// Sampling temperature.
     pub temperature: Option<f64>,
-    /// Texts that end it.
+    /// Stop sequences.
     pub stop: Vec<String>,
-    /// Whether a tool is to be called.
     pub tool_choice: ModelToolChoice,
 }
 
-/// Whether a tool is to be called.
+/// Whether the model should call a tool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ModelToolChoice {
-    /// As the model likes.
+    /// The model decides.
     #[default]
     Auto,
     Required,
     None,
 }
 
-/// One message of a conversation.
+/// A message of a conversation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum ChatMessage {
-    /// What a person said, or what stands for it.
+    /// A message of the user, or one generated on the user's behalf.
     User {
         text: String,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<Image>,
     },
-    /// What the model said.
+    /// A message of the model.
     Assistant {
         text: String,
-        /// The native calls it asked for; calls in text are part of the words.
+        /// Native calls. Calls that are written as text are part of `text`.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         calls: Vec<RequestedCall>,
-        /// The message exactly as the vendor gave it, to be given back to the same vendor.
+        /// The message as the vendor sent it, to be returned to the same vendor.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         kept: Option<VendorMessage>,
     },
-    /// The results of the native calls of the message before, one for each.
+    /// The results of the native calls in the previous message, one for each.
     Results {
         /// In the order of the calls.
         results: Vec<CallResult>,
     },
 }
 
-/// A native call that a model asked for.
+/// A native call requested by a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RequestedCall {
-    /// The vendor's name for the call, or ours where the vendor gives none.
+    /// The vendor's id of the call, or ours if the vendor does not assign one.
     pub id: String,
     /// The tool's name as it was offered.
     pub name: String,
-    /// The text of a JSON object.
+    /// Text of a JSON object.
     pub arguments: String,
 }
 
-/// What came of a native call, for the model.
+/// The result of a native call, for the model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallResult {
-    /// The call that it belongs to.
+    /// The id of the call.
     pub id: String,
     /// The tool's name as it was offered.
     pub name: String,
-    /// The result in words.
     pub text: String,
-    /// Pictures of the result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
-    /// Whether it went wrong.
     #[serde(default)]
     pub failed: bool,
 }
 
-/// A message in the vendor's own form: with signatures of thoughts and whatever else it wants back.
+/// A message in the vendor's own format, with reasoning signatures and other data that the vendor
+/// expects back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VendorMessage {
-    /// The vendor whose form it is; see [`ModelInfo::provider`].
+    /// The vendor of this format; see [`ModelInfo::provider`].
     pub provider: String,
     pub content: Value,
 }
 
-/// A part of an answer, as it comes.
+/// A part of a streamed answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModelDelta {
-    /// Words for the person.
+    /// Text for the user.
     Text(String),
-    /// What the model thinks before it speaks.
+    /// Reasoning of the model before its answer.
     Thinking(String),
-    /// A native call begins; its arguments follow.
+    /// The start of a native call. Its arguments follow.
     Call {
         /// The tool's name as it was offered.
         name: String,
     },
-    /// The vendor failed in the middle and is asked again: what came so far does not count.
+    /// The vendor failed and the request is retried. All earlier parts are void.
     Restarted { why: String },
-    /// The vendor asks for patience before it is tried again.
+    /// The vendor requested a delay before the retry.
     Waiting { delay: Duration, why: String },
 }
 
-/// A whole answer.
+/// A complete answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelAnswer {
     pub text: String,
     /// The native calls, in order.
     pub calls: Vec<NativeCall>,
     pub stop: StopReason,
-    /// What it cost; nothing where the vendor does not say.
+    /// Zero if the vendor does not report it.
     pub usage: TokenUsage,
-    /// The message in the vendor's own form, if that holds more than words and calls.
+    /// The message in the vendor's format, if it contains more than text and calls.
     pub vendor_message: Option<Value>,
 }
 
@@ -227,15 +221,13 @@ pub struct TokenUsage {
     pub cached: u64,
 }
 
-/// Why there is no answer.
+/// An error of a model request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct ModelError {
-    /// What kind of trouble it is.
     pub kind: ModelErrorKind,
-    /// What happened, in one sentence.
+    /// One sentence about the problem.
     pub message: String,
-    /// What to do about it.
     pub hint: Option<String>,
 }
 
@@ -265,13 +257,13 @@ pub enum ModelErrorKind {
 }
 
 impl ModelError {
-    /// Trouble in one sentence.
+    /// Creates an error from one sentence.
     #[must_use]
     pub fn new(kind: ModelErrorKind, message: impl Into<String>) -> Self {
         Self { kind, message: message.into(), hint: None }
     }
 
-    /// Adds what to do about it.
+    /// Adds a remedy.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
@@ -280,7 +272,7 @@ impl ModelError {
 }
 
 impl ModelErrorKind {
-    /// The trouble in one word.
+    /// Returns the error kind in one word.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

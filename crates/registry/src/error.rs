@@ -1,56 +1,54 @@
-//! What goes wrong with a registry or with what it says.
+//! Errors of registries and their responses.
 
 use thiserror::Error;
 
-/// Why a registry did not help.
+/// Why a query to a registry failed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum RegistryError {
-    /// The address of the registry cannot be used.
+    /// The address of the registry is invalid.
     #[error("`{address}` is no address of a registry: {why}")]
     BadAddress {
-        /// The address, without what may be secret in it.
+        /// The address, without its query, which may contain secrets.
         address: String,
-        /// What is wrong with it.
         why: String,
     },
-    /// It cannot be reached, and nothing is kept of what it said before.
+    /// The registry is unreachable, and nothing is cached.
     #[error("the registry at `{registry}` cannot be reached: {cause}")]
     Unreachable { registry: String, cause: String },
-    /// It answered with something else than what was asked for.
+    /// The registry answered with an error status.
     #[error("the registry at `{registry}` answers with {status}")]
     Refused {
         registry: String,
-        /// The status of its answer.
+        /// The HTTP status.
         status: u16,
     },
-    /// It sends us somewhere else.
+    /// The registry redirected to another origin.
     #[error("the registry at `{registry}` leads to another place, which is not followed")]
     LeadsElsewhere { registry: String },
-    /// Its answer is too long.
+    /// The response exceeds the size limit.
     #[error("the answer of the registry at `{registry}` is longer than {limit_bytes} bytes")]
     TooLong {
         registry: String,
-        /// The longest answer that is read.
+        /// The size limit, in bytes.
         limit_bytes: usize,
     },
-    /// Its answer cannot be understood.
+    /// The response cannot be parsed.
     #[error("the answer of the registry at `{registry}` cannot be read: {why}")]
     Unreadable { registry: String, why: String },
-    /// It does not know the server.
+    /// The registry has no such server.
     #[error("the registry has no server `{name}`{}", version_suffix(.version.as_deref()))]
     Unknown {
-        /// The name of the server.
         name: String,
-        /// The version that was asked for.
+        /// The requested version.
         version: Option<String>,
     },
-    /// A name that no server can have.
+    /// The name is not a valid server name.
     #[error("`{0}` is no name of a server in a registry")]
     BadName(String),
 }
 
 impl RegistryError {
-    /// What to do next.
+    /// Returns the remedy, if one is known.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match self {

@@ -1,9 +1,10 @@
-//! Finds MCP servers and says what adding one would run; starts nothing and writes no configuration.
+//! Finds MCP servers and plans what adding one would run. Never starts a server or writes
+//! configuration.
 //!
-//! Reading order: `server_json` is a registry's description of a server, `client` fetches it from a
-//! registry, `plan` turns one package or remote into the exact command or address and the questions
-//! to ask first. `bundle` does the same for a file. `known_servers` is the short list of servers by
-//! the domain of a web address. `offers` is the other side: an organisation's servers as a registry.
+//! Reading order: `server_json` is a registry's description of a server, `client` fetches it, and
+//! `plan` converts one package or remote to the exact command or URL and the questions to ask
+//! first. `bundle` does the same for a bundle file. `known_servers` is a short list of servers by
+//! the domain of a URL. `offers` publishes an organisation's own servers through the registry API.
 
 mod bundle;
 mod client;

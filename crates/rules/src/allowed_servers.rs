@@ -1,50 +1,49 @@
-//! Which servers an organisation allows: commands and addresses with `*` in them.
+//! The allow-list of servers of an organisation: commands and URLs with wildcards.
 
 use switchboard_net::{UrlParts, check_host_pattern, host_matches};
 use switchboard_text::Glob;
 
-/// Which servers may be there.
+/// The servers that a policy allows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AllowedServers {
     pub disable_all: bool,
-    /// Only these; all without a list, none with an empty one.
+    /// The allow-list. `None` allows all servers, an empty list none.
     pub allowed: Option<Vec<AllowedServer>>,
-    /// Where the list is written.
+    /// The line of the list in its file.
     pub line: usize,
 }
 
-/// One kind of server that may be there.
+/// An entry of the allow-list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum AllowedServer {
-    /// A program: the command and its arguments with single spaces between them.
+    /// A pattern over the command line: command and arguments, separated by single spaces.
     Command(String),
     Url(UrlPattern),
 }
 
-/// How a server is reached, as far as these lists are concerned.
+/// How a server is reached, as far as the allow-list is concerned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Endpoint<'a> {
-    /// The server that is part of this program.
+    /// The built-in server.
     Builtin,
-    /// A program: the command and its arguments with single spaces between them.
+    /// The command line: command and arguments, separated by single spaces.
     Command(String),
-    /// The addresses of one server.
+    /// The URLs of one server.
     Urls(&'a [String]),
 }
 
-/// A pattern over addresses: of the host, `*` may be all or the first part; further on anything.
+/// A URL pattern. In the host, `*` is the whole or the first label; after the host, any text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UrlPattern {
     scheme: String,
     host: String,
     port: Option<String>,
-    /// What comes after the host; anything without one.
+    /// The pattern of everything after the host; `None` matches anything.
     path: Option<String>,
 }
 
 impl AllowedServers {
-    /// Returns whether a server may be there. The built-in one always may: it is part of this
-    /// program.
+    /// Returns whether a server is allowed. The built-in server always is.
     #[must_use]
     pub fn allows(&self, endpoint: &Endpoint<'_>) -> bool {
         if *endpoint == Endpoint::Builtin {
@@ -62,7 +61,7 @@ impl AllowedServer {
             (Self::Command(pattern), Endpoint::Command(line)) => {
                 Glob::with_stars(pattern).matches(line)
             }
-            // Each address gets calls, so each has to be allowed.
+            // Calls may go to any of the URLs, so all must be allowed.
             (Self::Url(pattern), Endpoint::Urls(urls)) => {
                 urls.iter().all(|url| pattern.covers(url))
             }
@@ -72,7 +71,7 @@ impl AllowedServer {
 }
 
 impl UrlPattern {
-    /// Reads a pattern.
+    /// Parses a pattern.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         if text == "*" {
             let any = "*".to_owned();
@@ -94,7 +93,7 @@ impl UrlPattern {
             _ => (authority, None),
         };
         check_host_pattern(host)?;
-        // `https://*` and `https://*.corp` mean everything there.
+        // `https://*` and `https://*.corp` allow every path.
         let path = (!path.is_empty()).then(|| path.to_owned());
         Ok(Self { scheme: scheme.to_owned(), host: host.to_owned(), port, path })
     }
@@ -133,7 +132,7 @@ impl std::fmt::Display for UrlPattern {
     }
 }
 
-/// Whether a path leads upwards, in any spelling.
+/// Returns whether a path contains `..`, plain or percent-encoded.
 fn has_parent_segment(path: &str) -> bool {
     let plain =
         path.to_ascii_lowercase().replace("%2e", ".").replace("%2f", "/").replace("%5c", "/");

@@ -1,4 +1,4 @@
-//! A condition of a rule: an expression in CEL, compiled once and held to a size that is decided quickly.
+//! Conditions of rules: CEL expressions of limited size, compiled once.
 
 use std::fmt;
 use std::sync::{Arc, LazyLock};
@@ -8,13 +8,13 @@ use regex::Regex;
 
 use crate::cel::condition_check::check;
 
-/// The longest condition, in bytes.
+/// Maximum length of a condition, in bytes.
 const MAX_BYTES: usize = 4_000;
 
-/// Without values that may be there or not: nothing that can be compared comes out of them.
+/// Optional values are disabled: their results cannot be compared.
 static CEL_ENV: LazyLock<Env> = LazyLock::new(|| Env::stdlib().with_optional_support(false));
 
-/// A condition that can be decided.
+/// A compiled and checked condition.
 #[derive(Clone)]
 pub struct Expression {
     text: Arc<str>,
@@ -23,10 +23,10 @@ pub struct Expression {
     patterns: Arc<[Regex]>,
 }
 
-/// Why a text is no condition.
+/// The reason why a text is not a valid condition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BadExpression {
-    /// How many characters of the text are before the place.
+    /// The position of the error, in characters.
     pub offset: usize,
     pub message: String,
     pub hint: Option<String>,
@@ -50,7 +50,7 @@ impl Expression {
             let message = message.lines().next().unwrap_or_default().trim_end_matches('.');
             let (line, column) = first.map_or((1, 1), |error| error.pos);
             let bad = bad(char_offset(text, line, column), format!("is no expression: {message}"));
-            // Of a regular expression, for the most part.
+            // The usual cause is a regular expression in an ordinary string.
             if text.contains('\\') {
                 bad.hint("write r'…' for a text with backslashes")
             } else {
@@ -66,24 +66,24 @@ impl Expression {
         })
     }
 
-    /// The text as it was written.
+    /// Returns the source text.
     #[must_use]
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// What it speaks of.
+    /// Returns the variables that the condition uses.
     #[must_use]
     pub fn variables(&self) -> &[&'static str] {
         &self.variables
     }
 
-    /// The regular expressions that stand in it.
+    /// Returns the literal regular expressions of the condition, compiled.
     pub fn patterns(&self) -> &[Regex] {
         &self.patterns
     }
 
-    /// The compiled form.
+    /// Returns the compiled program.
     #[must_use]
     pub fn program(&self) -> &Program {
         &self.program
@@ -104,7 +104,7 @@ impl fmt::Debug for Expression {
     }
 }
 
-/// Characters before a line and column, both counted from 1.
+/// Returns the character offset of a line and column, both counted from 1.
 fn char_offset(text: &str, line: isize, column: isize) -> usize {
     let before = usize::try_from(line - 1).unwrap_or(0);
     let lines: usize =
@@ -116,7 +116,7 @@ fn char_offset(text: &str, line: isize, column: isize) -> usize {
 mod tests {
     use super::*;
 
-    /// What is wrong with a condition: how many characters before the place, and the sentence.
+    /// Returns offset, message and hint of the error of a condition.
     fn wrong(text: &str) -> Option<(usize, String, Option<String>)> {
         Expression::compile(text).err().map(|bad| (bad.offset, bad.message, bad.hint))
     }

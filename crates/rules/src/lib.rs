@@ -1,7 +1,8 @@
-//! Rule files: from text to [`Policies`] that are known to be sound.
+//! Rule files: from text to validated [`Policies`].
 //!
-//! In goes the text of policy and team files; out come patterns, conditions checked as CEL, examples and
-//! allowed servers, or errors with a position. Rules are only read here; verdicts are the policy crate's.
+//! Takes the text of policy and team files, and returns patterns, checked CEL conditions, examples
+//! and allowed servers, or errors with a position. Rules are only parsed here; the policy crate
+//! decides about calls.
 
 mod allowed_servers;
 mod cel;

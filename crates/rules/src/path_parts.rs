@@ -1,12 +1,11 @@
-//! Whether a path is below a folder, by its parts and without looking at a disk.
+//! Lexical check whether a path is below a folder, without access to the disk.
 
 use switchboard_text::{fold_char, is_hidden};
 
-/// Whether a path is a folder or below it, whatever dots are in it. A path that cannot be compared
-/// without knowing the disk is an error, so that neither answer is taken for granted.
+/// Returns whether a path is a folder or below it, after resolving `.` and `..`.
 ///
 /// # Errors
-/// When that cannot be said.
+/// Returns an error if the answer depends on the disk, so that a rule assumes neither result.
 pub fn path_in(path: &str, folder: &str) -> Result<bool, String> {
     let path = split_path(path)?;
     let folder = split_path(folder)?;
@@ -25,23 +24,23 @@ pub fn path_in(path: &str, folder: &str) -> Result<bool, String> {
     Ok(is_in)
 }
 
-/// Whether a folder can be compared with paths at all.
+/// Checks that paths can be compared with a folder.
 pub(crate) fn check_folder(folder: &str) -> Result<(), String> {
     split_path(folder).map(drop)
 }
 
-/// A name as the least careful of all disks compares it.
+/// Folds a name as the most tolerant file system does for comparisons.
 fn fold_name(part: &str) -> String {
     part.trim_end_matches(['.', ' ']).chars().filter_map(fold_char).collect()
 }
 
-/// Signs that some programs read as dots or slashes.
+/// Characters that some programs interpret as dots or slashes.
 const DOT_SLASH_LOOKALIKES: [char; 10] = [
     '\u{2024}', '\u{2025}', '\u{2026}', '\u{2044}', '\u{2215}', '\u{29f8}', '\u{fe68}', '\u{ff0e}',
     '\u{ff0f}', '\u{ff3c}',
 ];
 
-/// The drive of an absolute path, if it has one, and the parts without dots.
+/// Splits an absolute path into its drive, if it has one, and its normalized components.
 fn split_path(path: &str) -> Result<(Option<char>, Vec<&str>), String> {
     let (drive, inner) = split_drive(path);
     let inner = match drive {
@@ -75,7 +74,8 @@ fn split_path(path: &str) -> Result<(Option<char>, Vec<&str>), String> {
             }
             part => parts.push(part),
         }
-        // Such a folder is a way to anywhere, also for the dots after it.
+        // These folders are links to arbitrary places, so a `..` after them cannot be resolved
+        // either.
         let is_way = ["root", "cwd", "fd", "task"].contains(&part);
         let is_another_view =
             parts.first() == Some(&"proc") && is_way || parts.starts_with(&["dev", "fd"]);
@@ -86,7 +86,7 @@ fn split_path(path: &str) -> Result<(Option<char>, Vec<&str>), String> {
     Ok((drive, parts))
 }
 
-/// The drive of a path such as `C:\work`, as a capital letter, and what follows it.
+/// Splits a path such as `C:\work` into its drive, in upper case, and the rest.
 fn split_drive(path: &str) -> (Option<char>, &str) {
     let drive = path.split_once(':').filter(|(drive, inner)| {
         matches!(drive.as_bytes(), [letter] if letter.is_ascii_alphabetic())
@@ -98,8 +98,8 @@ fn split_drive(path: &str) -> (Option<char>, &str) {
     }
 }
 
-/// Whether Windows may take the name for another one: dots and spaces at the end go, a colon begins
-/// a part of the file, and what has a tilde may be the short form of a longer name.
+/// Returns whether Windows may resolve the name to another one: trailing dots and spaces are
+/// removed, a colon starts an alternate data stream, and a tilde may mark a short name.
 fn has_windows_alias(name: &str) -> bool {
     name.ends_with(['.', ' ']) || name.contains([':', '~'])
 }

@@ -1,20 +1,20 @@
-//! Names of targets with wildcards in them.
+//! Patterns over the names of targets.
 
 use switchboard_text::{BadPattern, Glob, GlobToken, SingleChoice, escape_wildcards, parse_forms};
 
-/// A pattern over `server/target`: `*` stands for any text, also for none, `?` for one character,
-/// `[a-z]` for one of those, `{a,b}` for one of the texts. A backslash takes a sign as it is.
+/// A pattern over `server/target`: `*` matches any text, including none, `?` one character, `[a-z]`
+/// one of these characters, `{a,b}` one of these texts. A backslash escapes a character.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     text: String,
-    /// One for each choice of its braces; without any it covers nothing.
+    /// One for each choice of the braces; an invalid pattern has none and covers nothing.
     forms: Vec<PatternForm>,
 }
 
-/// One of the texts that the braces of a pattern stand for.
+/// A pattern with one choice of its braces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct PatternForm {
-    /// What each name begins with that it covers, written as `server/target`.
+    /// The literal prefix of all covered names, as `server/target`.
     start: String,
     is_exact: bool,
     reach: PatternReach,
@@ -23,23 +23,24 @@ struct PatternForm {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum PatternReach {
     Everything,
-    /// What is before one of its slashes is the server, what is after it the target. So no star
-    /// reaches from one into the other.
+    /// Every slash may separate server and target, so there is a pair for each. Matching the halves
+    /// separately keeps a `*` from matching across the slash.
     Halves(Vec<(Glob, Glob)>),
 }
 
 impl Pattern {
-    /// Takes `server/target`, with wildcards where something else may stand. A name without `/` is a
-    /// server with all that it offers. What cannot be read as a pattern covers nothing.
+    /// Creates a pattern from `server/target` with wildcards. A name without `/` covers everything
+    /// of that server. An invalid pattern covers nothing.
     #[must_use]
     pub fn new(text: &str) -> Self {
         Self::parse(text).unwrap_or_else(|_| Self { text: text.to_owned(), forms: Vec::new() })
     }
 
-    /// Reads `server/target`, with wildcards where something else may stand.
+    /// Parses `server/target` with wildcards.
     ///
     /// # Errors
-    /// When a wildcard has no end, a name is missing, or a sign can be meant in two ways.
+    /// Returns an error if a wildcard is not closed, a name is missing, or a character is
+    /// ambiguous.
     pub fn parse(text: &str) -> Result<Self, BadPattern> {
         if let Some(at) = text.find("://") {
             check_address(text, text.get(..at).unwrap_or_default().chars().count())?;
@@ -49,19 +50,19 @@ impl Pattern {
         Ok(Self { text: text.to_owned(), forms })
     }
 
-    /// A pattern for one target and no other.
+    /// Creates a pattern that covers exactly one target.
     #[must_use]
     pub fn exactly(server: &str, target: &str) -> Self {
         Self::new(&format!("{}/{}", escape_wildcards(server), escape_wildcards(target)))
     }
 
-    /// The text of a pattern for everything that a server offers.
+    /// Returns the text of a pattern that covers everything of a server.
     #[must_use]
     pub fn server_text(server: &str) -> String {
         format!("{}/*", escape_wildcards(server))
     }
 
-    /// Whether the pattern covers a target of a server.
+    /// Returns whether the pattern covers a target of a server.
     #[must_use]
     pub fn covers(&self, server: &str, target: &str) -> bool {
         self.forms.iter().any(|form| match &form.reach {
@@ -72,7 +73,7 @@ impl Pattern {
         })
     }
 
-    /// Whether the pattern can cover something of a server.
+    /// Returns whether the pattern can cover any target of a server.
     #[must_use]
     pub fn reaches(&self, server: &str) -> bool {
         self.forms.iter().any(|form| match &form.reach {
@@ -83,12 +84,12 @@ impl Pattern {
         })
     }
 
-    /// What each name begins with that it covers, for each of its forms, and whether that is all.
+    /// Returns the literal prefix of each form, and whether it is the whole name.
     pub fn starts(&self) -> impl Iterator<Item = (&str, bool)> {
         self.forms.iter().map(|form| (form.start.as_str(), form.is_exact))
     }
 
-    /// The one name that it covers, if there is no wildcard in it.
+    /// Returns the single name that the pattern covers, if it has no wildcards.
     #[must_use]
     pub fn literal(&self) -> Option<&str> {
         match self.forms.as_slice() {
@@ -97,7 +98,7 @@ impl Pattern {
         }
     }
 
-    /// The pattern as it was written.
+    /// Returns the pattern as it was written.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
@@ -134,17 +135,17 @@ impl PatternForm {
     }
 }
 
-/// Whether one side of a `/` is empty, or has a space at its start or end.
+/// Returns whether one side of a `/` is empty, or has a space at its start or end.
 fn lacks_name(tokens: &[GlobToken]) -> bool {
     let is_space = |token: &GlobToken| token.literal().is_some_and(char::is_whitespace);
     let is_escaped = |token: &GlobToken| matches!(token, GlobToken::Char { is_escaped: true, .. });
-    // A space at the start can be meant, if a backslash says so.
+    // A leading space is accepted if it is escaped.
     tokens.first().is_none_or(|first| is_space(first) && !is_escaped(first))
         || tokens.last().is_some_and(is_space)
 }
 
-/// Looks for signs in an address that can be meant in two ways: addresses have `?` and `[` of their
-/// own. The first `from` characters are no part of it.
+/// Rejects an unescaped `?` or `[` in a URI, where it may be part of the URI or a wildcard. The URI
+/// begins after the first `from` characters.
 pub(crate) fn check_address(text: &str, from: usize) -> Result<(), BadPattern> {
     let mut is_taken = false;
     for (offset, sign) in text.chars().enumerate() {

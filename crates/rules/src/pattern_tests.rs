@@ -1,4 +1,4 @@
-//! What patterns cover, what they do not, and which texts are none.
+//! Tests of patterns: covered names, other names, and invalid patterns.
 
 use proptest::prelude::*;
 

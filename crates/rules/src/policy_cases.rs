@@ -1,4 +1,4 @@
-//! A file of cases for rules: calls, and what is expected to be said to them.
+//! Test cases for rules: calls and the expected effects.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -13,21 +13,21 @@ const KEYS: &[&str] = &[
     "rule", "name",
 ];
 
-/// A call, and what is expected to be said to it.
+/// A call and the expected effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyCase {
-    /// What people call it.
+    /// A name for people.
     pub name: Option<String>,
     pub call: Example,
     pub expect: RuleEffect,
-    /// By which rule, if that matters.
+    /// The expected rule, if that matters.
     pub rule: Option<String>,
 }
 
-/// Reads the text of a file of cases: `{"cases": [{"target": …, "args": {…}, "expect": "deny"}]}`.
+/// Parses a file of cases: `{"cases": [{"target": …, "args": {…}, "expect": "deny"}]}`.
 ///
 /// # Errors
-/// When something is wrong in it.
+/// Returns an error with a position if the text is not valid.
 pub fn policy_cases_from_text(
     file: &Arc<Path>,
     text: &str,

@@ -1,4 +1,4 @@
-//! `PolicyFile`: what one level says about calls and servers, as written.
+//! `PolicyFile`: the rules of one level about calls and servers, as written.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,23 +8,23 @@ use switchboard_core::TargetKind;
 use crate::allowed_servers::AllowedServers;
 use crate::expression::Expression;
 
-/// The author of rules or hooks, the strongest first: each may only narrow what those before it
-/// allow.
+/// The author of rules or hooks, strongest first. Each level can only narrow what the levels before
+/// it allow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PolicyLevel {
     /// The organisation, for this machine.
     Enterprise,
-    /// A team, by a path or an address in the settings.
+    /// A team, whose files the settings name by path or URL.
     Team,
     Project,
     User,
 }
 
 impl PolicyLevel {
-    /// All levels, the strongest first.
+    /// All levels, strongest first.
     pub const ALL: [Self; 4] = [Self::Enterprise, Self::Team, Self::Project, Self::User];
 
-    /// The level in one word.
+    /// Returns the name of the level.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -36,74 +36,73 @@ impl PolicyLevel {
     }
 }
 
-/// The file of one level.
+/// The policy file of one level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyFile {
     pub level: PolicyLevel,
     pub file: Arc<Path>,
-    /// Its rules, in the order of the file.
+    /// The rules, in file order.
     pub rules: Vec<RuleEntry>,
-    /// Which servers may be there at all.
+    /// The allow-list of servers.
     pub servers: Option<AllowedServers>,
-    /// Which tools may be called at all: patterns, and where the list is written.
+    /// The allow-list of tools: patterns, and the line of the list.
     pub allowed_tools: Option<(Vec<String>, usize)>,
-    /// Where it says that nothing may be called.
+    /// The line that denies all calls.
     pub switched_off: Option<usize>,
-    /// Where it says that only what is known to change nothing may run.
+    /// The line that allows only calls known to be read-only.
     pub read_only: Option<usize>,
-    /// Where it says that nothing runs unasked.
+    /// The line that requires approval for every call.
     pub ask_always: Option<usize>,
 }
 
-/// One rule.
+/// A rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleEntry {
     pub effect: RuleEffect,
-    /// Of what: a pattern over `server/target`.
+    /// A pattern over `server/target`.
     pub target: String,
-    /// Of which kind of thing; of all without one.
+    /// The kind of target; all kinds if `None`.
     pub kind: Option<TargetKind>,
     pub when: Option<Expression>,
-    /// What people call it.
+    /// A name for people.
     pub name: Option<String>,
-    /// Whether an `allow` holds also after something was read from a server that is not trusted.
+    /// Whether an `allow` also applies after data was read from an untrusted server.
     pub tainted: bool,
     /// The line of the rule, from 1.
     pub line: usize,
     /// Its column, from 1.
     pub column: usize,
-    /// Calls that it must cover.
+    /// Calls that the rule must cover.
     pub covers: Vec<Example>,
-    /// Calls that it must not cover.
+    /// Calls that the rule must not cover.
     pub leaves: Vec<Example>,
 }
 
-/// What a rule says; the stricter one is the greater.
+/// The effect of a rule. A stricter effect compares as greater.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum RuleEffect {
     Allow,
     Ask,
-    /// It may not run.
     Deny,
 }
 
-/// A call as an example.
+/// An example call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Example {
     pub target: String,
-    /// Which kind of thing it is.
+    /// The kind of the target.
     pub kind: TargetKind,
-    /// The text of the arguments: a JSON object.
+    /// The arguments, as the text of a JSON object.
     pub arguments: String,
-    /// Who proposes it: `person`, `model` or `client`.
+    /// The origin of the call: `person`, `model` or `client`.
     pub caller: String,
-    /// What the server says about the tool: the text of a JSON object.
+    /// The annotations of the tool, as the text of a JSON object.
     pub annotations: String,
     /// Whether the server is trusted.
     pub trusted: bool,
-    /// Servers that were read from before.
+    /// Servers that the session has read from before.
     pub reads: Vec<String>,
-    /// What results came from before: `server/target`.
+    /// Targets whose results the session has received before, as `server/target`.
     pub results: Vec<String>,
     /// The line of the example, from 1.
     pub line: usize,
@@ -112,7 +111,7 @@ pub struct Example {
 }
 
 impl RuleEffect {
-    /// The effect in one word.
+    /// Returns the name of the effect.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -123,18 +122,18 @@ impl RuleEffect {
     }
 }
 
-/// The files of all levels, the strongest first.
+/// The policy files of all levels, strongest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policies {
-    /// What could be read.
+    /// The valid files.
     pub files: Vec<PolicyFile>,
-    /// What is wrong with the first file that could not.
+    /// The error of the first invalid file.
     pub broken: Option<switchboard_document::ConfigError>,
 }
 
 impl Policies {
-    /// Returns a message for each file of `earlier` that is gone: the person who removed it may not
-    /// expect its rules to be off.
+    /// Returns a message for each file of `earlier` that is missing now: its rules no longer apply,
+    /// which the user may not expect.
     pub fn removed_files(&self, earlier: &Self) -> Vec<String> {
         let is_there = |file: &PolicyFile| self.files.iter().any(|one| one.file == file.file);
         let gone = earlier.files.iter().filter(|file| !is_there(file) && self.broken.is_none());

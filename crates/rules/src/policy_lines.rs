@@ -1,23 +1,23 @@
-//! What a policy says, line by line, as people are shown it.
+//! The contents of a policy, line by line, for display.
 
 use crate::policy_file::{Policies, PolicyFile};
 
 /// One line of a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyLine {
-    /// What it says in one word: `allow`, `ask`, `deny`, or `bar` for servers.
+    /// The effect: `allow`, `ask`, `deny`, or `bar` for servers.
     pub effect: &'static str,
     pub target: String,
-    /// When; empty for always.
+    /// The condition; empty if the line always applies.
     pub when: String,
-    /// What people call it.
+    /// A name for people.
     pub name: Option<String>,
     /// The line in the file, from 1.
     pub line: usize,
 }
 
 impl PolicyFile {
-    /// What the file says: what holds for everything first, then its rules in their order.
+    /// Returns the lines of the file: its general settings first, then its rules in file order.
     #[must_use]
     pub fn lines(&self) -> Vec<PolicyLine> {
         let control = |effect, when: &str, line| PolicyLine {
@@ -61,7 +61,7 @@ impl PolicyFile {
 }
 
 impl Policies {
-    /// The same with another file for its level.
+    /// Returns the policies with the file of one level replaced.
     #[must_use]
     pub fn with_file(&self, file: PolicyFile) -> Self {
         let others = self.files.iter().filter(|other| other.level != file.level).cloned();

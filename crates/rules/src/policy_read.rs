@@ -1,4 +1,4 @@
-//! The text of a policy file -> `PolicyFile`. One mistake, and the file does not count at all.
+//! Parses policy files. A file with any error is rejected as a whole.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::rule_reader::{NodeReader, example};
 use crate::team;
 use crate::team::Team;
 
-/// More rules than anybody reads.
+/// Maximum number of rules in a file.
 const MAX_RULES: usize = 20_000;
 
 const TOP_KEYS: &[&str] = &["rules", "servers", "controls", "read_only", "auto_approve", "team"];
@@ -32,10 +32,10 @@ const KINDS: &[(&str, TargetKind)] = &[
 const EFFECTS: &[(&str, RuleEffect)] =
     &[("allow", RuleEffect::Allow), ("ask", RuleEffect::Ask), ("deny", RuleEffect::Deny)];
 
-/// Reads a text as if it were the file of a level.
+/// Parses a text as the policy file of a level.
 ///
 /// # Errors
-/// When something is wrong in it.
+/// Returns an error with a position if the text is not valid.
 pub fn policy_from_text(
     level: PolicyLevel,
     file: &Arc<Path>,
@@ -44,7 +44,7 @@ pub fn policy_from_text(
     Ok(read_policy_file(level, file, text)?.0)
 }
 
-/// Reads the text of one level's file, and what it says of the team's files.
+/// Parses the policy file of a level, and the team that it names.
 pub fn read_policy_file(
     level: PolicyLevel,
     file: &Arc<Path>,
@@ -206,8 +206,9 @@ fn controls(
     Ok(())
 }
 
-/// A tool of any server, `server:tool` as other products write it, or `server/tool`: one pattern for
-/// each choice of its braces, which may be around a colon.
+/// Parses an entry of the allow-list of tools: a tool of any server, `server:tool` as other
+/// products write it, or `server/tool`. Returns one pattern for each choice of the braces, which
+/// may enclose a colon.
 fn tool_patterns(
     nodes: &NodeReader<'_>,
     node: &Node,
@@ -224,7 +225,7 @@ fn tool_patterns(
     patterns.map(|text| Pattern::parse(&text).map(|_| text).map_err(bad)).collect()
 }
 
-/// The JSON text of a node, in a form that does not depend on layout.
+/// Returns the compact JSON text of an object, independent of its layout.
 pub(crate) fn to_json_text(
     nodes: &NodeReader<'_>,
     node: &Node,

@@ -1,4 +1,4 @@
-//! What a policy file may say, and where it says what it may not.
+//! Tests of policy files: valid members, and the positions of errors.
 
 use std::path::Path;
 use std::sync::Arc;

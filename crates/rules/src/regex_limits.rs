@@ -1,26 +1,26 @@
-//! Regular expressions of conditions: those that stand in a condition are compiled with it.
+//! Regular expressions of conditions. Literal ones are compiled with their condition.
 
 use regex::{Regex, RegexBuilder};
 
-/// The most memory that an expression may take that a call brings along, in bytes.
+/// Maximum compiled size of a regular expression that comes from a call, in bytes.
 const MAX_CALL_REGEX_BYTES: usize = 1 << 20;
 
-/// Why a text is no regular expression.
+/// The reason why a text is not a valid regular expression.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct BadRegex {
     pub message: String,
     pub hint: &'static str,
 }
 
-/// Compiles the text of a condition.
+/// Compiles a literal of a condition.
 pub(crate) fn compile(text: &str) -> Result<Regex, BadRegex> {
     Regex::new(text).map_err(|error| bad_regex(&error))
 }
 
-/// Compiles a text that is known only at a call.
+/// Compiles a regular expression that is only known at the time of a call.
 ///
 /// # Errors
-/// When it is no regular expression, or a very large one.
+/// Returns an error if the text is not a valid regular expression, or is too large.
 pub fn compile_at_call(text: &str) -> Result<Regex, String> {
     let built = RegexBuilder::new(text).size_limit(MAX_CALL_REGEX_BYTES).build();
     built.map_err(|error| {
@@ -30,7 +30,7 @@ pub fn compile_at_call(text: &str) -> Result<Regex, String> {
 
 fn bad_regex(error: &regex::Error) -> BadRegex {
     let told = error.to_string();
-    // The last of several lines says what; those before it draw the place.
+    // The last line is the message; the lines before it show the position.
     let line = told.lines().last().unwrap_or_default();
     let message = line.strip_prefix("error: ").unwrap_or(line).to_owned();
     let hint = if message.contains("look-around") || message.contains("backreference") {

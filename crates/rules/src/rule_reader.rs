@@ -1,4 +1,4 @@
-//! Takes values out of a policy file; unlike a configuration, what is not known is an error.
+//! Reads values from policy files. In contrast to settings files, an unknown member is an error.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -12,17 +12,17 @@ use crate::pattern::Pattern;
 use crate::policy_file::{Example, RuleEntry};
 use crate::policy_read::to_json_text;
 
-/// A member: its name with `_` between words, where it is, what it is.
+/// A member: its name in snake case, its position and its value.
 pub(crate) type NamedMember<'n> = (String, Position, &'n Node);
 
 const EXAMPLE_KEYS: &[&str] =
     &["target", "kind", "args", "caller", "annotations", "trusted", "reads", "results"];
 
-/// Reads the nodes of one file.
+/// A reader of the nodes of one file.
 pub struct NodeReader<'a> {
-    /// The file the nodes came from, for errors.
+    /// The file of the nodes, for errors.
     pub file: &'a Arc<Path>,
-    /// The whole text of it.
+    /// The whole text of the file.
     pub source: &'a str,
 }
 
@@ -39,7 +39,7 @@ impl NodeReader<'_> {
         }
     }
 
-    /// The members of an object, each with a name that is known.
+    /// Returns the members of an object; an unknown or duplicate name is an error.
     pub fn members<'n>(
         &self,
         node: &'n Node,
@@ -95,7 +95,7 @@ impl NodeReader<'_> {
             .map_err(|wrong| self.mismatch_error(node, key, wrong))
     }
 
-    /// A name or a pattern, without what nobody can see.
+    /// Reads a name or pattern; rejects surrounding white space and hidden characters.
     fn name<'n>(&self, node: &'n Node, key: &str) -> Result<&'n str, ConfigError> {
         let text = self.text(node, key)?;
         if text.is_empty() {
@@ -108,11 +108,11 @@ impl NodeReader<'_> {
         Ok(text)
     }
 
-    /// A pattern over `server/target`.
+    /// Reads a pattern over `server/target`.
     pub fn pattern(&self, node: &Node, key: &str) -> Result<Pattern, ConfigError> {
         let text = self.name(node, key)?;
         if text.starts_with('!') {
-            // Whoever writes this means all others, and it would fit next to nothing.
+            // Intended as "all others", but it would match almost nothing.
             let message = format!("`{key}` begins with `!`, which is no way to say `all but`");
             return Err(self.error(node.at, message).hint("name what the rule is about"));
         }
@@ -128,7 +128,7 @@ impl NodeReader<'_> {
     }
 }
 
-/// A call as an example, of the target of `rule` where it names no other.
+/// Reads an example call. The default target is that of `rule`, if it has no wildcards.
 pub(crate) fn example(
     nodes: &NodeReader<'_>,
     node: &Node,
@@ -149,13 +149,13 @@ pub(crate) fn example(
     Ok(example)
 }
 
-/// Whether a text names one target: a name is taken as it is, but a star in it was meant for more.
+/// Returns whether a text names one target. Names are literal, but a `*` was meant as a wildcard.
 pub(crate) fn is_single(target: &str) -> bool {
     let is_half = |(server, name): (&str, &str)| server.is_empty() || name.is_empty();
     !target.contains('*') && target.split_once('/').is_some_and(|halves| !is_half(halves))
 }
 
-/// An example that says nothing yet.
+/// Returns an example with default values.
 pub(crate) fn blank_example() -> Example {
     Example {
         target: String::new(),
@@ -171,7 +171,8 @@ pub(crate) fn blank_example() -> Example {
     }
 }
 
-/// Fills an example from an object; names of `known` that are none of an example are skipped.
+/// Fills an example from an object; members of `known` that do not belong to an example are
+/// skipped.
 pub(crate) fn fill_example(
     nodes: &NodeReader<'_>,
     node: &Node,

@@ -1,4 +1,4 @@
-//! Where the files of a team are: rules and hooks by a path or by an address with its digest.
+//! Locations of a team's files: rules and hooks, by path or by URL and digest.
 
 use std::path::{Path, PathBuf};
 
@@ -7,33 +7,32 @@ use switchboard_net::UrlParts;
 
 use crate::rule_reader::NodeReader;
 
-/// Where the files of a team are.
+/// The locations of a team's files.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Team {
     pub policy: Option<TeamFile>,
     pub hooks: Option<TeamFile>,
 }
 
-/// Where one file of a team is.
+/// The location of one file of a team.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TeamFile {
-    /// A path or an address.
     pub place: TeamPlace,
-    /// The SHA-256 digest of what is there, in hexadecimal.
+    /// The SHA-256 digest of the file, in hexadecimal.
     pub sha256: Option<String>,
 }
 
-/// A path or an address.
+/// A path or URL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TeamPlace {
-    /// A file that is there.
+    /// A local file.
     Path(PathBuf),
-    /// A file that is fetched once; it cannot change, for its digest is known.
+    /// A file that is downloaded once; it cannot change, because its digest is known.
     Url(String),
 }
 
 impl Team {
-    /// The file of that name: `policy.json` or `hooks.json`.
+    /// Returns the file with that name: `policy.json` or `hooks.json`.
     #[must_use]
     pub fn file(&self, name: &str) -> Option<&TeamFile> {
         match name {
@@ -44,7 +43,7 @@ impl Team {
     }
 }
 
-/// Reads `{"policy": {"path" or "url", "sha256"}, "hooks": {…}}`.
+/// Parses `{"policy": {"path" or "url", "sha256"}, "hooks": {…}}`.
 pub fn read_team(nodes: &NodeReader<'_>, node: &Node) -> Result<Team, ConfigError> {
     let mut team = Team::default();
     for (name, _, node) in nodes.members(node, "team", &["policy", "hooks"])? {

@@ -1,21 +1,21 @@
-//! Letters that stand for other letters: Braille cells, characters moved by 47 places, base 85.
+//! Decodes text in substitute alphabets: Braille, ROT47, base 85.
 
 use crate::encoded::{DecodedText, readable_text};
 use crate::finding::offset_in;
 
-/// Fewer cells are an example.
+/// Minimum number of Braille letters; fewer are an example.
 const MIN_CELLS: usize = 8;
-/// Shorter rows are words in capitals.
+/// Minimum length of ROT47 text; shorter rows are words in capitals.
 const MIN_ROT47_LEN: usize = 24;
-/// Shorter words are words.
+/// Minimum length of base 85 text; shorter words are ordinary words.
 const MIN_BASE85_LEN: usize = 25;
 
-/// The cells of a to z.
+/// The Braille cells of a to z.
 const BRAILLE_CELLS: &str = "⠁⠃⠉⠙⠑⠋⠛⠓⠊⠚⠅⠇⠍⠝⠕⠏⠟⠗⠎⠞⠥⠧⠺⠭⠽⠵";
-/// The digits of base 85 that are no letters and no numbers.
+/// The digits of base 85 (RFC 1924) that are not alphanumeric.
 const BASE85_SYMBOLS: &[u8] = b"!#$%&()*+-;<=>?@^_`{|}~";
 
-/// Everything in a text that says something in another alphabet.
+/// Decodes every part of a text that is written in a substitute alphabet.
 pub(crate) fn decode_alphabets(text: &str, found: &mut Vec<DecodedText>) {
     found.extend(decode_braille(text));
     decode_rot47(text, found);
@@ -45,12 +45,12 @@ fn decode_braille(text: &str) -> Option<DecodedText> {
     (cells >= MIN_CELLS).then_some(DecodedText { at, text: said, hides: true })
 }
 
-/// Rows of words without a small letter: each character 47 places before.
+/// Decodes rows of words without lower-case letters as ROT47.
 fn decode_rot47(text: &str, found: &mut Vec<DecodedText>) {
     let is_moved = |word: &str| word.bytes().all(|byte| matches!(byte, b'!'..=b'`'));
     let mut row = String::new();
     let mut at = 0;
-    // The last word ends the last row.
+    // A sentinel that ends the last row.
     for word in text.split_whitespace().chain(["end"]) {
         if is_moved(word) {
             if row.is_empty() {
@@ -64,7 +64,8 @@ fn decode_rot47(text: &str, found: &mut Vec<DecodedText>) {
         let row = std::mem::take(&mut row);
         if row.len() >= MIN_ROT47_LEN {
             let turn = |byte: u8| if byte == b' ' { byte } else { (byte - 33 + 47) % 94 + 33 };
-            // Capitals and numbers read like something, too: only what it says counts.
+            // Ordinary capitals and numbers may decode to something readable too, so the encoding
+            // itself is not a finding.
             let said = readable_text(row.bytes().map(turn).collect());
             found.extend(said.map(|text| DecodedText { at, text, hides: false }));
         }
@@ -91,7 +92,7 @@ fn decode_ascii85(word: &str) -> Option<String> {
     decode_base85_digits(word.bytes().map(digit).collect::<Option<Vec<u32>>>()?.as_slice())
 }
 
-/// Five digits are four bytes; of fewer at the end, so many fewer.
+/// Decodes groups of five digits to four bytes; a last group of n digits gives n - 1 bytes.
 fn decode_base85_digits(digits: &[u32]) -> Option<String> {
     let mut bytes = Vec::with_capacity(digits.len());
     for group in digits.chunks(5) {

@@ -1,4 +1,4 @@
-//! Every string of a definition, in keys and values, with the place where it stands.
+//! Scans every string of a definition, keys and values, and records its JSON pointer.
 
 use serde_json::Value;
 use switchboard_json::{Scalar, Step, TreeReader, read_tree};
@@ -27,7 +27,7 @@ pub enum DefinitionKind {
 }
 
 impl DefinitionKind {
-    /// The word for it.
+    /// Returns the name of the kind.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -40,9 +40,9 @@ impl DefinitionKind {
     }
 }
 
-/// What the JSON text of a definition tries.
+/// Scans the JSON text of a definition.
 ///
-/// A text that is no JSON is looked at as it stands.
+/// Text that is not valid JSON is scanned as a whole.
 #[must_use]
 pub fn scan_definition(kind: DefinitionKind, raw: &str) -> Vec<ScanFinding> {
     let mut walk = DefinitionWalk {
@@ -68,15 +68,15 @@ struct DefinitionWalk {
     kind: DefinitionKind,
     found: FindingSet,
     path: Vec<PathStep>,
-    /// All short strings one after the other: an order may be cut into pieces.
+    /// All short strings, concatenated: an instruction may be split across several.
     short: String,
 }
 
-/// Longer strings say something by themselves.
+/// Maximum length of a fragment; longer strings are scanned on their own.
 const MAX_SHORT_LEN: usize = 48;
-/// So much of the short strings is looked at.
+/// Maximum length of all fragments together.
 const MAX_FRAGMENTS_LEN: usize = 64 * 1024;
-/// Words of schemas, which stand between all others.
+/// Type names of JSON Schema, which would separate the fragments.
 const SCHEMA_TYPES: [&str; 7] =
     ["string", "number", "integer", "boolean", "object", "array", "null"];
 
@@ -102,7 +102,7 @@ impl DefinitionWalk {
             && is_called_by
             && let Some(at) = text.find(is_noncanonical)
         {
-            // Rules and people know the same name in its usual spelling.
+            // Rules and people know the same name in its canonical spelling.
             found.add(Indicator::new("odd_spelling", 6, at), "/name", text);
         }
     }
@@ -149,14 +149,14 @@ impl TreeReader for DefinitionWalk {
     }
 }
 
-/// Words that a secret's name holds.
+/// Words that occur in the names of secrets.
 const SECRET_WORDS: [&str; 16] = [
     "apikey", "api_key", "token", "secret", "password", "passwd", "passphrase", "credential",
     "authorization", "private_key", "privatekey", "access_key", "accesskey", "cookie", "session",
     "bearer",
 ];
 
-/// Place and name of every argument of a tool's definition that is marked for a header and looks
+/// Returns the JSON pointer and name of every argument of a tool that is sent in a header and looks
 /// like a secret, by its own name or by that of the header.
 #[must_use]
 pub fn secret_headers(definition: &str) -> Vec<(String, String)> {
@@ -169,7 +169,6 @@ pub fn secret_headers(definition: &str) -> Vec<(String, String)> {
     found
 }
 
-/// Whether a name is one that secrets have.
 fn is_secret_name(name: &str) -> bool {
     let name = name.to_lowercase().replace(['-', ' ', '.'], "_");
     SECRET_WORDS.iter().any(|secret| name.contains(secret)) || name == "auth" || name == "key"

@@ -1,4 +1,4 @@
-//! Text that stands in a text in another writing: what it says in plain letters.
+//! Finds encoded text (base64, base32, hexadecimal and others) and decodes it.
 
 use base64::Engine;
 use base64::alphabet::{STANDARD, URL_SAFE};
@@ -9,22 +9,22 @@ use crate::escapes::decode_escapes;
 use crate::finding::offset_in;
 use crate::numbers::decode_numbers;
 
-/// Shorter runs are words, names and numbers.
+/// Minimum length of an encoded run; shorter ones are words, names and numbers.
 const MIN_RUN_LEN: usize = 16;
-/// Shorter rows of words are rows of words.
+/// Minimum total length of an encoded run that is split into words of equal length.
 const MIN_SPLIT_LEN: usize = 24;
-/// Shorter runs are not read from their end.
+/// Minimum length of a run that is also decoded in reverse.
 const MIN_REVERSED_LEN: usize = 24;
-/// Something that was written in another way.
+/// The decoded form of a part of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct DecodedText {
     pub(crate) at: usize,
     pub(crate) text: String,
-    /// Whether it was written so in order not to be read.
+    /// Whether the encoding itself is suspicious.
     pub(crate) hides: bool,
 }
 
-/// Everything in a text that says something in another writing.
+/// Decodes every encoded part of a text.
 pub(crate) fn decode_all(text: &str) -> Vec<DecodedText> {
     let mut found = Vec::new();
     decode_runs(text, &mut found);
@@ -58,7 +58,7 @@ fn decode_runs(text: &str, found: &mut Vec<DecodedText>) {
     }
 }
 
-/// Words of one length in a row, and what they say when they are put together.
+/// Decodes sequences of words of equal length as one run.
 fn decode_split_runs(text: &str, found: &mut Vec<DecodedText>) {
     let mut together = String::new();
     let mut length = 0;
@@ -94,7 +94,7 @@ fn decode_split_runs(text: &str, found: &mut Vec<DecodedText>) {
     end(&mut together, &mut count, start);
 }
 
-/// What a run of letters and digits says, in the first writing in which it says something.
+/// Decodes a run with the first encoding that gives readable text.
 fn decode_run(run: &str) -> Option<String> {
     let digits = run.strip_prefix("0x").or_else(|| run.strip_prefix("0X")).unwrap_or(run);
     if let Some(said) =
@@ -102,12 +102,12 @@ fn decode_run(run: &str) -> Option<String> {
     {
         return Some(said);
     }
-    // Seven bits for letters of sixteen.
+    // UTF-7.
     if let Some(said) = run.strip_prefix('+').and_then(|it| decode_base64(it.trim_end_matches('-')))
     {
         return Some(said);
     }
-    // Names are long, too, but no name reads like a sentence from its end.
+    // Identifiers can be this long too, but none decodes to readable text in reverse.
     let long = run.len() >= MIN_REVERSED_LEN && run.bytes().any(|byte| byte.is_ascii_uppercase());
     if !long {
         return None;
@@ -158,12 +158,12 @@ fn decode_base64(run: &str) -> Option<String> {
     if digits.len() < MIN_RUN_LEN {
         return None;
     }
-    // A last lone digit stands for nothing.
+    // A single last digit encodes less than a byte.
     let whole = if digits.len() % 4 == 1 { digits.len() - 1 } else { digits.len() };
     GeneralPurpose::new(&alphabet, config).decode(digits.get(..whole)?).ok().and_then(readable_text)
 }
 
-/// The bytes as text, if they read like one.
+/// Returns the bytes as text, if it is readable or looks encoded again.
 pub(crate) fn readable_text(bytes: Vec<u8>) -> Option<String> {
     let text = match decode_utf16(&bytes) {
         Some(text) => text,
@@ -173,12 +173,13 @@ pub(crate) fn readable_text(bytes: Vec<u8>) -> Option<String> {
     let letters = text.chars().filter(|c| c.is_alphabetic() || *c == ' ').count();
     let printable = text.chars().all(|c| !c.is_control() || c.is_whitespace());
     let reads = printable && total >= 8 && letters * 10 >= total * 7;
+    // Another layer of encoding.
     let again = total >= MIN_RUN_LEN
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=_-".contains(&byte));
     (again || reads && text.contains([' ', '/'])).then_some(text)
 }
 
-/// Two bytes for each letter, one of them empty.
+/// Decodes ASCII text in UTF-16, of either byte order: every other byte is zero.
 fn decode_utf16(bytes: &[u8]) -> Option<String> {
     let empty = |odd: usize| bytes.iter().skip(odd).step_by(2).all(|byte| *byte == 0);
     let first = match (bytes.len() >= MIN_RUN_LEN, empty(1), empty(0)) {

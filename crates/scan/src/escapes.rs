@@ -1,13 +1,13 @@
-//! Characters that are written as codes: `%41`, `&#65;`, `\x41`, `\101`, `\u0041`, `\u{41}`, `=41`.
+//! Decodes escape sequences: `%41`, `&#65;`, `\x41`, `\101`, `\u0041`, `\u{41}`, `=41`.
 
 use crate::encoded::DecodedText;
 
-/// So many letters written as codes that need none are hidden on purpose.
+/// Minimum number of needlessly escaped letters that counts as deliberate hiding.
 const MIN_CODED_LETTERS: usize = 4;
 
-/// The text with codes put back, if there was any.
+/// Decodes all escape sequences of a text. `None` if there are none.
 pub(crate) fn decode_escapes(text: &str) -> Option<DecodedText> {
-    // A sign of equality before two digits is a code only among others.
+    // `=41` alone may be an assignment; it is decoded only if several follow each other.
     let quoted = has_quoted_printable(text);
     let starts = |c: char| matches!(c, '%' | '&' | '\\') || quoted && c == '=';
     if !text.contains(starts) {
@@ -34,7 +34,7 @@ pub(crate) fn decode_escapes(text: &str) -> Option<DecodedText> {
     Some(DecodedText { at: first?, text: plain, hides: letters >= MIN_CODED_LETTERS })
 }
 
-/// Whether codes of the kind `=41` follow each other.
+/// Returns whether several quoted-printable sequences (`=41`) follow each other.
 fn has_quoted_printable(text: &str) -> bool {
     let code = |part: &[u8]| match part {
         [sign, one, two] => *sign == b'=' && one.is_ascii_hexdigit() && two.is_ascii_hexdigit(),
@@ -43,7 +43,7 @@ fn has_quoted_printable(text: &str) -> bool {
     text.contains('=') && text.as_bytes().windows(9).any(|it| it.chunks_exact(3).all(code))
 }
 
-/// The character that a code at the beginning stands for, and how long the code is.
+/// Decodes the escape sequence at the start, and returns the character and the sequence's length.
 fn decode_code(code: &str) -> Option<(char, usize)> {
     let number = |from: usize, to: usize, radix: u32| {
         let digits = code.get(from..to)?;
@@ -83,7 +83,7 @@ fn decode_entity(code: &str) -> Option<(char, usize)> {
         [b'&', b'#', ..] => (10, 2),
         _ => return None,
     };
-    // Readers of pages do without the semicolon as well.
+    // HTML parsers accept a missing semicolon.
     let digits = code.get(begin..)?;
     let end = digits.find(|c: char| !c.is_digit(radix)).unwrap_or(digits.len());
     let value = u32::from_str_radix(digits.get(..end)?, radix).ok()?;

@@ -1,18 +1,19 @@
-//! What the scanner found, where, and how serious it is.
+//! Findings of the scanner: rule, severity, place and excerpt.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 use switchboard_text::excerpt_text;
 
-/// From so many points on a finding is put to a person.
+/// Minimum points of [`Severity::Ask`].
 pub(crate) const ASK_POINTS: u32 = 5;
-/// From so many points on what was scanned is held.
+/// Minimum points of [`Severity::Block`].
 pub(crate) const BLOCK_POINTS: u32 = 10;
-/// From so many points on nothing of who said it is used: several strong signs stand together.
+/// Minimum points of a clear attack, which takes several strong indicators. Nothing of the server
+/// is used then.
 const CLEAR_ATTACK_POINTS: u32 = 20;
-/// The longest excerpt, in characters.
+/// Maximum length of an excerpt, in characters.
 const MAX_EXCERPT_CHARS: usize = 160;
-/// So many bytes before the place are shown with it.
+/// Number of bytes shown before the place of the finding.
 const EXCERPT_LEAD_BYTES: usize = 24;
 
 /// How serious a finding is.
@@ -28,7 +29,7 @@ pub enum Severity {
 }
 
 impl Severity {
-    /// The word for it.
+    /// Returns the name of the severity.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -67,9 +68,9 @@ pub struct ScanFinding {
     pub decoded: Option<String>,
 }
 
-/// How serious all of it is together; none where nothing was found.
+/// Returns the severity of all findings together; `None` if there are none.
 ///
-/// Several small things weigh as much as a large one.
+/// The points are added up, so several minor findings weigh as much as a serious one.
 #[must_use]
 pub fn overall_severity<'a>(
     findings: impl IntoIterator<Item = &'a ScanFinding>,
@@ -78,19 +79,19 @@ pub fn overall_severity<'a>(
     points.reduce(u32::saturating_add).map(Severity::from_points)
 }
 
-/// Whether so much was found together that nobody says it by mistake.
+/// Returns whether the findings together are too many to be a mistake.
 #[must_use]
 pub fn is_clear_attack<'a>(findings: impl IntoIterator<Item = &'a ScanFinding>) -> bool {
     let points = findings.into_iter().map(|finding| finding.points);
     points.fold(0, u32::saturating_add) >= CLEAR_ATTACK_POINTS
 }
 
-/// Something that speaks against a text, before it is known what else there is.
+/// A suspicious part of a text, before it becomes a finding.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Indicator {
     pub rule: &'static str,
     pub points: u32,
-    /// Where it begins in the text.
+    /// Byte offset in the text.
     pub at: usize,
     pub decoded: Option<String>,
 }
@@ -112,7 +113,7 @@ impl Indicator {
     }
 }
 
-/// The offset of a part of a text in that text.
+/// Returns the byte offset of a subslice in its text.
 pub(crate) fn offset_in(text: &str, part: &str) -> usize {
     part.as_ptr().addr().saturating_sub(text.as_ptr().addr())
 }

@@ -1,21 +1,22 @@
-//! Signs that lie in the characters themselves: what cannot be seen, reorders, or looks like others.
+//! Indicators in the characters of a text: invisible, reordering and look-alike ones.
 
 use switchboard_text::{fold_char, is_hidden, is_mixed_script, is_variation_selector, tag_letter};
 
 use crate::finding::{Indicator, offset_in};
 
-/// So many invisible characters in a row can only be a message.
+/// Minimum run of invisible characters that counts as a hidden message.
 const MIN_INVISIBLE_RUN: usize = 8;
-/// So many empty lines push what follows out of sight.
+/// Minimum number of empty lines that push the following text out of view.
 const MIN_EMPTY_LINES: usize = 30;
-/// So many spaces do the same in one line.
+/// Minimum number of whitespace characters that do the same.
 const MIN_SPACES: usize = 300;
-/// The regions whose flags are written with tag characters after a black flag.
+/// The regions whose flags are written as a black flag and tag characters.
 const FLAG_REGIONS: [&str; 3] = ["gbeng", "gbsct", "gbwls"];
-/// So many invisible characters of several kinds are a message, however they are spread.
+/// Minimum number of invisible characters, spread over the text and of several kinds, that counts
+/// as a hidden message.
 const MIN_SPREAD_INVISIBLE: u32 = 16;
 
-/// What speaks against the characters of a text.
+/// Finds indicators in the characters of a text.
 pub(crate) fn find_indicators(text: &str, signs: &mut Vec<Indicator>) {
     find_padding(text, signs);
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t' | b'\r')) {
@@ -63,7 +64,8 @@ fn find_tags(text: &str, signs: &mut Vec<Indicator>) {
     }
 }
 
-/// Selectors after a selector carry bytes: the first 16 stand for 0 to 15, the others for 16 on.
+/// Decodes bytes hidden in variation selectors: the first 16 selectors encode 0 to 15, the others
+/// 16 and above.
 fn find_selectors(text: &str, signs: &mut Vec<Indicator>) {
     let mut bytes = Vec::new();
     let mut start = None;
@@ -77,7 +79,7 @@ fn find_selectors(text: &str, signs: &mut Vec<Indicator>) {
         }
         before = c;
     }
-    // One of them after an ideograph chooses a variant of it.
+    // A single selector after an ideograph is legitimate: it chooses a glyph variant.
     if let Some(at) = start.filter(|_| bytes.len() > 1) {
         let decoded = Some(String::from_utf8_lossy(&bytes).into_owned());
         signs.push(Indicator { decoded, ..Indicator::new("hidden_selectors", 10, at) });
@@ -112,7 +114,7 @@ fn find_invisible(text: &str, signs: &mut Vec<Indicator>) {
             total += 1;
             kinds |= 1 << kind;
         }
-        // Inside a word of Latin letters nothing invisible has a meaning.
+        // Invisible characters have no meaning between two ASCII letters or digits.
         if !counts
             && is_hidden(before)
             && last_seen.is_ascii_alphanumeric()
@@ -134,8 +136,8 @@ fn find_invisible(text: &str, signs: &mut Vec<Indicator>) {
     }
 }
 
-/// Which of the characters it is that messages are written with bit by bit; scripts need none or
-/// one kind of them.
+/// Returns the kind of an invisible character that is used to encode messages bit by bit.
+/// Legitimate text needs at most one kind.
 const fn carrier_bit(c: char) -> Option<u32> {
     match c {
         '\u{200b}' => Some(0),
@@ -151,7 +153,7 @@ const fn carrier_bit(c: char) -> Option<u32> {
     }
 }
 
-/// A word that mixes Latin letters with their twins of another alphabet.
+/// Finds a word that mixes Latin letters with homoglyphs of another script.
 fn find_mixed_scripts(text: &str, signs: &mut Vec<Indicator>) {
     for word in text.split(|c: char| !c.is_alphanumeric()) {
         if is_mixed_script(word) {

@@ -1,4 +1,4 @@
-//! One text: everything that speaks against it, and against what is hidden in it.
+//! Scans one text, and recursively the text hidden in it.
 
 use crate::encoded::decode_all;
 use crate::finding::{Indicator, ScanFinding, Severity, overall_severity};
@@ -7,19 +7,19 @@ use crate::tokens::TextTokens;
 use crate::transforms::{LetterTransform, is_upside_down};
 use crate::{hidden, markup, unspaced};
 
-/// So deep is hidden text looked for in hidden text.
+/// Maximum nesting of hidden text.
 const MAX_DEPTH: usize = 3;
-/// What is longer is looked at in parts of this length.
+/// Length of the chunks in which longer texts are scanned.
 const CHUNK_LEN: usize = 64 * 1024;
-/// So much of a part stands in the next one again: nothing hides on a border.
+/// Overlap of two chunks, so that nothing is missed at a boundary.
 const CHUNK_OVERLAP: usize = 2 * 1024;
-/// What is longer than this is looked at by its beginning and its end.
+/// Maximum length that is scanned completely; of longer texts, only the beginning and the end are.
 const MAX_SCANNED_LEN: usize = 1024 * 1024;
 
-/// So little encoded text is an example of how something is encoded.
+/// Decoded text shorter than this is probably an example of an encoding.
 const MAX_HARMLESS_LEN: usize = 14;
 
-/// What a text that stands alone tries: a result, a message, an instruction.
+/// Scans a single text, such as a result, a message or instructions.
 #[must_use]
 pub fn scan_text(place: &str, text: &str) -> Vec<ScanFinding> {
     let mut found = FindingSet::default();
@@ -27,18 +27,16 @@ pub fn scan_text(place: &str, text: &str) -> Vec<ScanFinding> {
     found.into_sorted()
 }
 
-/// A result that speaks to the model instead of answering it.
+/// A result that addresses the model instead of answering it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Suspicion {
-    /// What to put before the text: whose it is, and that it is no order.
+    /// The label to put before the text: its origin, and a warning not to follow it.
     pub label: String,
-    /// How serious it is.
     pub severity: Severity,
-    /// The rules that found something.
     pub rules: Vec<&'static str>,
 }
 
-/// What a text from `origin` tries, if it tries something.
+/// Scans a text from `origin`. `None` if it is not suspicious.
 #[must_use]
 pub fn provenance(origin: &str, text: &str) -> Option<Suspicion> {
     let findings: Vec<ScanFinding> =
@@ -53,12 +51,12 @@ pub fn provenance(origin: &str, text: &str) -> Option<Suspicion> {
     Some(Suspicion { label, severity, rules })
 }
 
-/// What was found so far in all texts that belong together; each rule counts once.
+/// The findings of all texts of one definition; each rule counts once, with its most points.
 #[derive(Debug, Default)]
 pub(crate) struct FindingSet(Vec<ScanFinding>);
 
 impl FindingSet {
-    /// Looks at one text; its place is asked for only if something is found.
+    /// Scans one text. `place` is called only if something is found.
     pub(crate) fn scan(&mut self, place: &dyn Fn() -> String, text: &str) {
         if is_one_word(text) {
             return;
@@ -71,12 +69,12 @@ impl FindingSet {
             }
         }
         if text.len() > MAX_SCANNED_LEN {
-            // Nobody reads so much, so something may be meant to be overlooked.
+            // Only parts were scanned, and the length itself may serve to hide text.
             self.add(Indicator::new("too_long", 10, 0), &place(), text);
         }
     }
 
-    /// Looks at pieces that stand apart for an order that they make together.
+    /// Scans separate fragments for an instruction that they form together.
     pub(crate) fn scan_fragments(&mut self, pieces: &str) {
         let mut signs = Vec::new();
         RULES.find_indicators(&TextTokens::parse(pieces), &mut signs);
@@ -93,7 +91,7 @@ impl FindingSet {
         }
     }
 
-    /// All of it, the most serious first.
+    /// Returns the findings, most serious first.
     pub(crate) fn into_sorted(mut self) -> Vec<ScanFinding> {
         self.0.sort_by_key(|finding| std::cmp::Reverse(finding.points));
         self.0
@@ -129,17 +127,19 @@ fn judge(text: &str, depth: usize, signs: &mut Vec<Indicator>) {
     if let Some(turn) = turn {
         judge_transformed(turn, text, signs);
     }
+    // Reversed words are also found if only the words were reversed, not the whole text.
     if turn == Some(LetterTransform::Reversed) {
         judge_transformed(LetterTransform::WordsReversed, text, signs);
     }
     if is_upside_down(text) {
+        // Upside-down text is usually reversed as well.
         let upright = LetterTransform::UpsideDown.undo(text);
         judge_transformed(LetterTransform::UpsideDown, text, signs);
         judge_transformed(LetterTransform::Reversed, &upright, signs);
     }
 }
 
-/// What a text says whose letters were put elsewhere; nothing where it does not give orders then.
+/// Undoes a transform and scans the result. Adds nothing unless that contains instructions.
 fn judge_transformed(turn: LetterTransform, text: &str, signs: &mut Vec<Indicator>) {
     let said = turn.undo(text);
     let mut inner = Vec::new();
@@ -151,7 +151,8 @@ fn judge_transformed(turn: LetterTransform, text: &str, signs: &mut Vec<Indicato
     }
 }
 
-/// What hidden text says counts as if it stood there, with what it says.
+/// Scans decoded text. Its indicators count like those of visible text, with the decoded text
+/// attached.
 fn judge_hidden(said: &str, at: usize, depth: usize, signs: &mut Vec<Indicator>) {
     let mut inner = Vec::new();
     judge(said, depth - 1, &mut inner);
@@ -161,12 +162,13 @@ fn judge_hidden(said: &str, at: usize, depth: usize, signs: &mut Vec<Indicator>)
     }
 }
 
-/// A short word of plain letters gives no order and hides nothing.
+/// Returns whether the text is a short alphanumeric word, which can neither instruct nor hide
+/// anything.
 fn is_one_word(text: &str) -> bool {
     text.len() < 16 && text.bytes().all(|byte| byte.is_ascii_alphanumeric())
 }
 
-/// The text in parts that are looked at by themselves.
+/// Splits a text into overlapping chunks that are scanned separately.
 fn chunks(text: &str) -> Vec<&str> {
     if text.len() <= CHUNK_LEN {
         return vec![text];

@@ -1,7 +1,8 @@
-//! The scanner: finds instructions, secrets and look-alikes in what servers say about themselves.
+//! The scanner: finds instructions, secrets and look-alikes in the texts of servers.
 //!
-//! In go definitions and texts; out come [`ScanFinding`]s with a severity and an excerpt. Pure: no I/O
-//! and no clock. The scanner never decides what happens to a definition; the trust crate does.
+//! Takes definitions and texts, and returns [`ScanFinding`]s with a severity and an excerpt. Pure:
+//! no I/O and no clock. The scanner never decides what happens to a definition; the trust crate
+//! does.
 
 mod alphabets;
 mod definition;

@@ -1,10 +1,11 @@
-//! Signs that lie in markup: tags that look like those of a conversation, and text that is not shown.
+//! Indicators in markup: tags that imitate those of a conversation, and markup that is not
+//! rendered.
 
 use switchboard_text::fold_char;
 
 use crate::finding::Indicator;
 
-/// Names of tags by which a text claims a weight or a speaker that it does not have.
+/// Tag names by which a text claims an importance or a speaker.
 const SPEAKER_TAGS: [&str; 26] = [
     "important", "system", "instruction", "instructions", "secret", "critical", "hidden", "admin",
     "assistant", "developer", "override", "urgent", "mandatory", "sys", "inst", "user_query",
@@ -12,24 +13,24 @@ const SPEAKER_TAGS: [&str; 26] = [
     "user", "human", "tool_result",
 ];
 
-/// What only the templates of models hold.
+/// Tokens of chat templates, which occur in no ordinary text.
 const CHAT_TEMPLATE_MARKERS: [&str; 12] = [
     "<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>",
     "<|start_header_id|>", "<<sys>>", "[/inst]", "<|eot_id|>", "<start_of_turn>",
     "<function_calls>",
 ];
 
-/// Markup that a page does not show.
+/// Markup that is not rendered.
 const HIDDEN_MARKUP: [&str; 5] =
     ["<!--", "display:none", "display: none", "visibility:hidden", "font-size:0"];
 
-/// Beginnings of lines by which a text plays another speaker.
+/// Beginnings of lines by which a text imitates another speaker.
 const SPEAKER_PREFIXES: [&str; 8] = [
     "system:", "### system", "### instruction", "assistant:", "[system]", "\nhuman:", "### user",
     "end of description",
 ];
 
-/// What speaks against the markup of a text.
+/// Finds indicators in the markup of a text.
 pub(crate) fn find_indicators(text: &str, signs: &mut Vec<Indicator>) {
     if !text.contains(['<', '[', ':', '＜', '‹', '#', '{', '&']) {
         return;
@@ -56,7 +57,7 @@ pub(crate) fn find_indicators(text: &str, signs: &mut Vec<Indicator>) {
     }
 }
 
-/// Where a picture is asked for by an address that carries something along.
+/// Finds an image whose URL carries data in its query, which could exfiltrate it.
 fn find_image_request(text: &str) -> Option<usize> {
     text.match_indices("](http").map(|(at, _)| at).find(|at| {
         let address = text.get(at + 2..).unwrap_or_default();
@@ -77,7 +78,7 @@ fn begins_line(text: &str, at: usize) -> bool {
     })
 }
 
-/// Where a tag begins that has one of the names: `<IMPORTANT>`, `[ system ]`, `{{admin}}`.
+/// Finds a tag with one of the names: `<IMPORTANT>`, `[ system ]`, `{{admin}}`.
 fn find_speaker_tag(text: &str) -> Option<usize> {
     text.match_indices(['<', '[', '{']).map(|(at, _)| at).find(|at| {
         let inner = text.get(at + 1..).unwrap_or_default();
@@ -93,7 +94,7 @@ fn find_speaker_tag(text: &str) -> Option<usize> {
     })
 }
 
-/// Square brackets and braces are also used for places to fill in; these names are too common there.
+/// Excludes placeholders: brackets and braces also mark them, often with these names.
 fn is_tag_like(text: &str, at: usize, name: &str) -> bool {
     let angle = text.get(at..).is_some_and(|text| text.starts_with('<'));
     let placeholder = ["user", "human", "internal", "priority", "hidden", "admin"].contains(&name);

@@ -1,14 +1,14 @@
-//! Text that is written as numbers, one for each letter, or as dots and dashes.
+//! Decodes text that is written as numbers, one per letter, or as Morse code.
 
 use crate::encoded::{DecodedText, readable_text};
 use crate::finding::offset_in;
 
-/// Fewer numbers in a row are numbers.
+/// Minimum length of a sequence; fewer are ordinary numbers.
 const MIN_NUMBERS: usize = 8;
-/// Fewer letters in dots and dashes are punctuation.
+/// Minimum number of Morse letters; fewer are punctuation.
 const MIN_MORSE_LETTERS: usize = 8;
 
-/// The ways to write a letter as a number.
+/// The notations of a letter as a number.
 const BASES: [NumberBase; 4] = [
     NumberBase {
         radix: 16,
@@ -29,7 +29,7 @@ struct NumberBase {
     prefixes: &'static [&'static str],
 }
 
-/// Every row of numbers that says something.
+/// Decodes every sequence of numbers that is readable as text.
 pub(crate) fn decode_numbers(text: &str, found: &mut Vec<DecodedText>) {
     let numbers = text.bytes().filter(u8::is_ascii_digit).take(MIN_NUMBERS).count() == MIN_NUMBERS;
     if numbers || has_hex_pairs(text) {
@@ -41,7 +41,7 @@ pub(crate) fn decode_numbers(text: &str, found: &mut Vec<DecodedText>) {
     decode_morse(text, found);
 }
 
-/// Whether several pairs of hexadecimal digits stand apart in a row: `69 67 6e 6f`.
+/// Returns whether several separate pairs of hexadecimal digits follow each other: `69 67 6e 6f`.
 fn has_hex_pairs(text: &str) -> bool {
     let pair = |part: &[u8]| match part {
         [one, two, apart] => {
@@ -87,7 +87,7 @@ fn end_row(bytes: &mut Vec<u8>, at: usize, found: &mut Vec<DecodedText>) {
 }
 
 impl NumberBase {
-    /// The letter that a word stands for.
+    /// Returns the character that a word encodes.
     fn decode(self, word: &str) -> Option<u8> {
         let digits = self.prefixes.iter().find_map(|prefix| word.strip_prefix(prefix));
         let digits = digits.unwrap_or(word);
@@ -99,7 +99,7 @@ impl NumberBase {
     }
 }
 
-/// A long run of nothing but zeros and ones.
+/// Decodes long runs of zeros and ones.
 fn decode_bits(text: &str, found: &mut Vec<DecodedText>) {
     for run in text.split(|c| !matches!(c, '0' | '1')) {
         if run.len() < MIN_NUMBERS * 8 || !run.len().is_multiple_of(8) {
@@ -116,7 +116,7 @@ fn decode_bits(text: &str, found: &mut Vec<DecodedText>) {
     }
 }
 
-/// Letters in dots and dashes, in the order of the alphabet.
+/// The Morse codes of a to z.
 const MORSE: [&str; 26] = [
     ".-", "-...", "-.-.", "-..", ".", "..-.", "--.", "....", "..", ".---", "-.-", ".-..", "--",
     "-.", "---", ".--.", "--.-", ".-.", "...", "-", "..-", "...-", ".--", "-..-", "-.--", "--..",

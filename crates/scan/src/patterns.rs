@@ -1,4 +1,4 @@
-//! The rules of `rules.json`: words in an order, with so many others between them.
+//! The rules of `rules.json`: sequences of words, each with a maximum number of words in between.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -13,22 +13,23 @@ use crate::transforms::LetterTransform;
 use crate::unspaced::{MAX_GAP, UnspacedRule, find_in_order};
 use crate::word_sets::{PAIR_BIT, PatternStep, WordSets, WordTable};
 
-/// The rules, read once.
+/// The rules, parsed on first use.
 pub(crate) static RULES: LazyLock<RuleSet> = LazyLock::new(RuleSet::load);
 
-/// How far before a match a word that turns it around may stand, where the rule does not say.
+/// Maximum distance of a negation before a match, unless the rule sets another.
 const DEFAULT_NEGATION_REACH: usize = 4;
-/// How far after it.
+/// Maximum distance of a negation after a match.
 const NEGATION_REACH_AFTER: usize = 10;
 
-/// All rules, and which words they are about.
+/// All rules, and the words they use.
 #[derive(Debug)]
 pub(crate) struct RuleSet {
-    /// For each word, the sets that it is in.
+    /// The sets of each word, as a bit mask.
     words: WordTable,
     rules: Vec<ScanRule>,
-    /// Parts of words of scripts that are written without spaces, in their order.
+    /// Rules for scripts that are written without spaces.
     joined: Vec<UnspacedRule<'static>>,
+    // Bits of the named sets that negate a match, weaken it or end the search for a negation.
     take: u128,
     never: u128,
     rarely: u128,
@@ -36,17 +37,18 @@ pub(crate) struct RuleSet {
     turned_down: u128,
     goes_on: u128,
     sample: u128,
+    /// Typical words of instructions under a letter transform.
     turned: u128,
-    /// Words that only texts of other languages hold.
+    /// Words that occur only in other languages than English.
     foreign: u128,
 }
 
-/// What else was seen in a text.
+/// Properties of a text that need further checks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TextTraits {
-    /// How its letters were put elsewhere.
+    /// The transform that was applied to the letters.
     pub(crate) turn: Option<LetterTransform>,
-    /// Whether it is in another language, though in Latin letters.
+    /// Whether the text is in another language, in Latin letters.
     pub(crate) is_foreign: bool,
 }
 
@@ -86,7 +88,7 @@ struct ScanRuleEntry<'a> {
 
 impl RuleSet {
     fn load() -> Self {
-        // The file is part of the program and a test reads it: it cannot be wrong here.
+        // Cannot fail: the file is compiled in, and a test parses it.
         let file: ScanRuleFile<'static> = serde_json::from_str(include_str!("rules.json"))
             .unwrap_or(ScanRuleFile {
                 sets: HashMap::new(),
@@ -132,7 +134,7 @@ impl RuleSet {
         }
     }
 
-    /// What speaks against these words, and what else there is to see.
+    /// Finds indicators in the words of a text, and returns its traits.
     pub(crate) fn find_indicators(
         &self,
         tokens: &TextTokens,
@@ -160,7 +162,7 @@ impl RuleSet {
         }
     }
 
-    /// The same for a text without spaces between words.
+    /// Finds indicators in a text without spaces between words.
     pub(crate) fn find_unspaced_indicators(&self, text: &str, signs: &mut Vec<Indicator>) {
         let folded: String = text.chars().filter_map(fold_char).collect();
         for joined in &self.joined {
@@ -222,7 +224,7 @@ impl RuleSet {
             return 0;
         }
         let inside = masks.get(start..=end).unwrap_or_default();
-        // What is named as an example is not what is to be done.
+        // A word such as `example` inside the match makes it less likely to be an instruction.
         if inside.iter().any(|mask| mask & self.sample != 0) {
             rule.points / 2
         } else {
@@ -268,10 +270,10 @@ impl RuleSet {
     }
 }
 
-/// All kinds of places that a word can be.
+/// The bits of all kinds of places (see `tokens`).
 const PLACE_KINDS: u128 = 0x7f;
 
-/// Where the rest of a pattern ends that began at `from`.
+/// Matches the rest of a pattern after `from`, and returns where it ends.
 fn match_end(
     rest: &[PatternStep],
     from: usize,

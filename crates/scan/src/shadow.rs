@@ -1,4 +1,4 @@
-//! Names of other servers' tools: texts that speak of them, and names that are taken for them.
+//! Shadowing: definitions that mention other servers' tools, and names that imitate them.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -9,25 +9,24 @@ use switchboard_text::{fold_char, is_near, near_keys};
 use crate::finding::{Indicator, ScanFinding, offset_in};
 use crate::tokens::skeleton;
 
-/// Shorter names, and names of one plain word, are also words of the language.
+/// Minimum length of a distinctive name; shorter ones may be ordinary words.
 const MIN_NAME_LEN: usize = 6;
 
-/// The names that the servers of one moment use. Many servers may have tools of the same names, so
-/// every name is here once.
+/// The names of all servers and tools. A name that several servers use is stored once.
 #[derive(Debug, Default)]
 pub struct KnownNames {
-    /// Which servers have a tool of that name, in any letter case.
+    /// The servers that have a tool, by its lower-case name.
     tools: HashMap<String, BTreeSet<String>>,
-    /// What a reader sees in the names of tools; the names, and by whom they are used.
+    /// The users of each tool name, by skeleton and name.
     looks: HashMap<String, BTreeMap<String, BTreeSet<String>>>,
     servers: HashMap<String, String>,
     distinct: Vec<String>,
-    /// What names that are near have in common, in order, and which of the distinct names has it.
+    /// Hashed near-name keys, sorted, with an index into `distinct`.
     traces: Vec<(u64, usize)>,
 }
 
 impl KnownNames {
-    /// The names of tools of servers, with what is known of each tool.
+    /// Collects the names of tools, given as server, tool and the words of its definition.
     #[must_use]
     pub fn new<'a>(
         tools: impl IntoIterator<Item = (&'a str, &'a str, &'a DefinitionWords)>,
@@ -49,21 +48,19 @@ impl KnownNames {
         names
     }
 
-    /// The names that a reader may take for this one, and who uses them.
+    /// Returns the names with the same skeleton as this one, and the servers that use them.
     fn lookalikes(&self, tool: &str) -> impl Iterator<Item = (&String, &BTreeSet<String>)> {
         self.looks.get(&name_skeleton(tool)).into_iter().flatten()
     }
 
-    /// Whether another server has a tool of this name, in any letter case and with any signs
-    /// between its words.
+    /// Returns whether another server has a tool of this name, regardless of case and separators.
     fn is_shared(&self, server: &str, tool: &str) -> bool {
         let is_same = |name: &str| name == tool || name_letters(name).eq(name_letters(tool));
         self.lookalikes(tool)
             .any(|(name, users)| other_than(server, users).is_some() && is_same(name))
     }
 
-    /// A tool of another server whose name this one is taken for, with digits in the place of
-    /// letters.
+    /// Returns another server's tool that this name imitates by replacing letters with digits.
     fn digit_lookalike(&self, server: &str, tool: &str) -> Option<(&str, &str)> {
         let digits = |name: &str| name.bytes().filter(u8::is_ascii_digit).count();
         self.lookalikes(tool).find_map(|(name, users)| {
@@ -72,13 +69,13 @@ impl KnownNames {
         })
     }
 
-    /// A tool of another name that a reader takes for this one.
+    /// Returns a tool with another name but the same skeleton.
     fn homoglyph_twin(&self, tool: &str) -> Option<(&str, &str)> {
         let (name, users) = self.lookalikes(tool).find(|(name, _)| *name != tool)?;
         Some((users.first()?, name))
     }
 
-    /// A tool of another server whose name is one slip away from this one.
+    /// Returns another server's tool whose name is a single edit away from this one.
     fn near_miss(&self, server: &str, tool: &str, traces: &[u64]) -> Option<(&str, &str)> {
         let with_trace = |wanted: &u64| {
             let wanted = *wanted;
@@ -93,7 +90,7 @@ impl KnownNames {
         })
     }
 
-    /// The other server that the name of a tool begins with, as if it were that server's.
+    /// Returns the other server whose prefix the name of a tool carries.
     fn forged_prefix(&self, server: &str, tool: &str) -> Option<&str> {
         let (prefix, _) = tool.split_once("__")?;
         let other = self.servers.get(&prefix.to_lowercase())?;
@@ -123,15 +120,16 @@ fn is_distinctive(word: &str) -> bool {
     word.len() >= MIN_NAME_LEN && word.contains(['_', '-'])
 }
 
-/// What matters of a definition beside other servers' tools, whatever these are.
+/// The parts of a definition that are compared with other servers' tools. Independent of those, so
+/// that it can be cached.
 #[derive(Debug, Default)]
 pub struct DefinitionWords {
     mentions: Box<[Mention]>,
-    /// What its name has in common with names that are near.
+    /// Hashed near-name keys of the tool's name.
     traces: Box<[u64]>,
 }
 
-/// A word that may be the name of a tool, in small letters, and where it is.
+/// A word that may be the name of a tool, in lower case, with its offset.
 #[derive(Debug)]
 struct Mention {
     at: usize,
@@ -139,7 +137,7 @@ struct Mention {
 }
 
 impl DefinitionWords {
-    /// Those of a definition, which may be that of a tool.
+    /// Extracts the words of a definition; `tool` is the name if it defines a tool.
     #[must_use]
     pub fn new(tool: Option<&str>, raw: &str) -> Self {
         let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
@@ -156,14 +154,14 @@ impl DefinitionWords {
     }
 }
 
-/// A short stand-in for a text; what it stands for is compared again.
+/// Hashes a near-name key. Collisions are harmless: matches are compared again.
 fn short_hash(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
     hasher.finish()
 }
 
-/// What speaks against a tool's name and a definition's text, beside the other servers.
+/// Finds shadowing: a name that imitates another server's tool, or a text that mentions one.
 #[must_use]
 pub fn find_shadowing(
     names: &KnownNames,
@@ -202,13 +200,13 @@ pub fn find_shadowing(
     findings
 }
 
-/// What a reader sees in a name: letters of any dress and case, without what joins them.
+/// Returns the skeleton of a name: homoglyphs, case and leetspeak folded, separators removed.
 fn name_skeleton(name: &str) -> String {
     let seen = name.chars().filter_map(fold_char);
     seen.filter(|c| !matches!(c, '_' | '-' | ' ' | '.')).map(skeleton).collect()
 }
 
-/// The letters and digits of a name, without case.
+/// Returns the characters of a name in lower case, without separators.
 fn name_letters(name: &str) -> impl Iterator<Item = char> {
     let joins = |c: &char| matches!(c, '_' | '-' | ' ' | '.');
     name.chars().filter(move |c| !joins(c)).flat_map(char::to_lowercase)
@@ -260,10 +258,10 @@ mod tests {
         for other in ["send_emails", "send_mail", "read_email"] {
             assert_eq!(rules(other, ""), [], "{other}");
         }
-        // Whoever has the letters is the one that is looked like.
+        // The name with the original letters is the one that is imitated.
         let all = names(&[("mail", "send_email"), ("evil", "send_emai1")]);
         assert_eq!(found_rules(&all, "mail", "send_email", ""), []);
-        // Of one that many have, any other one counts.
+        // A name that several servers use is compared with each other server's.
         let all = names(&[("a", "send_email"), ("b", "send_email"), ("c", "send_emall")]);
         assert_eq!(
             found_rules(&all, "a", "send_email", ""),

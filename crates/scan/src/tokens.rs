@@ -1,21 +1,21 @@
-//! A text as plain words: letters of any dress folded, digits that stand for letters too, and what
-//! is an address, a path or a secret's place marked as such.
+//! Splits a text into plain words: homoglyphs folded, leetspeak undone, and URLs, paths and places
+//! of secrets marked.
 
 use switchboard_text::fold_char;
 
-/// The longest piece between spaces that is looked at for its kind.
+/// Maximum length of a piece between spaces that is classified.
 const MAX_PIECE_LEN: usize = 600;
 
-/// A place where secrets lie.
+/// A path that contains secrets.
 pub(crate) const SECRET: u8 = 1;
-/// A file of settings, which may hold secrets.
+/// A settings file, which may contain secrets.
 pub(crate) const SETTING: u8 = 2;
 pub(crate) const URL: u8 = 4;
 pub(crate) const MAIL: u8 = 8;
-/// A file by its whole path.
+/// An absolute path.
 pub(crate) const FILE: u8 = 16;
 
-/// Parts of paths where secrets lie.
+/// Parts of paths that contain secrets.
 const SECRET_PATHS: [&str; 44] = [
     ".ssh", "id_rsa", "id-rsa", "idrsa", "id_ed25519", "id_ecdsa", "id_dsa", "ssh_key", "ssh-key",
     "ssh_id", "sshkey", ".aws/", "aws/credentials", ".netrc", ".pypirc", "git-credentials",
@@ -26,17 +26,17 @@ const SECRET_PATHS: [&str; 44] = [
     ".password-store", "/run/secrets", ".codex/auth", ".claude.json", "/environ",
 ];
 
-/// Parts of paths that hold secrets among other things, and that many tools are made for.
+/// Parts of paths that contain secrets among other things, and that many tools legitimately use.
 const SETTINGS_PATHS: [&str; 8] = [
     "/.env", ".pem", "credentials.json", "secrets.", ".npmrc", "gcloud/", ".ssh/config",
     ".ssh/known_hosts",
 ];
 
-/// Addresses that stand in documents for any other.
+/// Addresses that documentation uses as examples.
 const SAMPLE_ADDRESSES: [&str; 5] =
     ["@example.", "://example.", "://www.example.", "://localhost", "://127.0.0.1"];
 
-/// How much two words are apart.
+/// The separation of two words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Gap {
     Space,
@@ -48,15 +48,14 @@ pub(crate) enum Gap {
 pub(crate) struct WordToken {
     start: usize,
     end: usize,
-    /// Where it begins in the text.
+    /// Byte offset in the text.
     pub(crate) at: usize,
-    /// What stands before it.
+    /// The separation from the previous word.
     pub(crate) before: Gap,
-    /// What the piece that ends with it is.
+    /// The kinds of the piece that the word begins or ends.
     pub(crate) kinds: u8,
 }
 
-/// All words of a text.
 #[derive(Debug, Default)]
 pub(crate) struct TextTokens {
     words: String,
@@ -79,7 +78,7 @@ impl TextTokens {
         &self.tokens
     }
 
-    /// The word at a place.
+    /// Returns the word at an index.
     pub(crate) fn word(&self, place: usize) -> &str {
         self.tokens
             .get(place)
@@ -87,7 +86,7 @@ impl TextTokens {
             .unwrap_or("")
     }
 
-    /// The word at a place and the one after it, if they belong together.
+    /// Returns the word at an index and the next one, unless a sentence ends between them.
     pub(crate) fn pair(&self, place: usize) -> Option<&str> {
         let first = self.tokens.get(place)?;
         let second = self.tokens.get(place + 1)?;
@@ -97,12 +96,12 @@ impl TextTokens {
         self.words.get(first.start..second.end)
     }
 
-    /// All letters of all words.
+    /// Concatenates all words.
     pub(crate) fn without_spaces(&self) -> String {
         self.words.replace(' ', "")
     }
 
-    /// All letters of the words that have one letter each, if there are many of them in a row.
+    /// Returns the concatenated single-letter words, if there are many in a row.
     pub(crate) fn spaced_letters(&self) -> Option<String> {
         let single = |token: &&WordToken| token.end - token.start == 1;
         let mut run = 0;
@@ -120,9 +119,9 @@ impl TextTokens {
 
 struct Tokenizer {
     tokens: TextTokens,
-    /// The piece since the last space.
+    /// The text since the last space.
     piece: String,
-    /// Where the word that is being read begins, in the words and in the text.
+    /// Where the current word begins, in `words` and in the text.
     word: Option<(usize, usize)>,
     gap: Gap,
     tokens_before_piece: usize,
@@ -138,7 +137,7 @@ impl Tokenizer {
             word: None,
             gap: Gap::Sentence,
             tokens_before_piece: 0,
-            // Only in names: in a sentence capitals inside a word mean nothing.
+            // Only for identifiers: in a sentence, capitals inside a word have no meaning.
             splits_at_capitals: !text.contains(char::is_whitespace),
             last: ' ',
         }
@@ -157,7 +156,7 @@ impl Tokenizer {
             }
             let leet = match folded {
                 '@' | '$' => next.is_some_and(char::is_alphanumeric),
-                // Inside a word nobody calls out.
+                // Inside a word, an exclamation mark replaces a letter.
                 '!' => self.word.is_some() && next.is_some_and(char::is_alphanumeric),
                 _ => false,
             };
@@ -167,7 +166,7 @@ impl Tokenizer {
                 }
                 self.push(at, folded);
             } else if folded == '\'' && self.word.is_some() {
-                // The word goes on: `don't` is one.
+                // The word continues: `don't` is one word.
             } else {
                 self.end_word();
                 self.gap = self.gap.max(gap_after(folded, next));
@@ -198,7 +197,7 @@ impl Tokenizer {
         if let Some(tokens) = self.tokens.tokens.get_mut(self.tokens_before_piece..)
             && !tokens.is_empty()
         {
-            // Both ends: what stands before and after a path is looked at.
+            // Both ends are marked, because patterns look at the words before and after a path.
             let kinds = classify_piece(&self.piece);
             tokens.iter_mut().take(1).for_each(|first| first.kinds = kinds);
             tokens.iter_mut().rev().take(1).for_each(|last| last.kinds = kinds);
@@ -216,7 +215,7 @@ impl Tokenizer {
 
 fn gap_after(folded: char, next: Option<char>) -> Gap {
     match folded {
-        // A picture begins so.
+        // The beginning of an image in Markdown.
         '!' if next == Some('[') => Gap::Space,
         '.' | '!' | '?' | ';' if next.is_none_or(|next| !next.is_alphanumeric()) => Gap::Sentence,
         ',' | ':' | '(' | ')' | ';' | '|' => Gap::Clause,
@@ -224,7 +223,7 @@ fn gap_after(folded: char, next: Option<char>) -> Gap {
     }
 }
 
-/// What letters and the digits that stand for them have in common.
+/// Maps a character and its leetspeak substitutes to a common one.
 pub(crate) const fn skeleton(c: char) -> char {
     match c {
         '1' | 'l' | '!' => 'i',
@@ -239,7 +238,7 @@ pub(crate) const fn skeleton(c: char) -> char {
 
 fn classify_piece(piece: &str) -> u8 {
     let mut kinds = 0;
-    // Most pieces are words of a sentence.
+    // Fast path: most pieces are ordinary words.
     let inner = piece.trim_end_matches(['.', ',', ';', ':', ')', '!', '?', '"', '\'']);
     let telling = |byte: u8| !byte.is_ascii_alphanumeric() && byte.is_ascii();
     if !inner.bytes().any(telling) && !inner.contains("rsa") && !inner.contains("ssh") {

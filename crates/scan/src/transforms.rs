@@ -1,4 +1,4 @@
-//! Letters that were put elsewhere: turned around in the alphabet, in a word or on their heads.
+//! Transforms of letters: Caesar shift, Atbash, reversal, upside-down letters.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -8,23 +8,23 @@ use switchboard_text::fold_char;
 use crate::tokens::{TextTokens, skeleton};
 use crate::word_sets::WordTable;
 
-/// A way in which letters are put elsewhere.
+/// A transform of the letters of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum LetterTransform {
-    /// Each letter is another one, so many places before it.
+    /// A Caesar shift by this number of places.
     Shifted(u8),
-    /// The alphabet from its end.
+    /// Atbash: the alphabet reversed.
     Mirrored,
-    /// The whole text from its end.
+    /// The whole text reversed.
     Reversed,
-    /// Each word from its end.
+    /// Each word reversed.
     WordsReversed,
-    /// Letters that stand on their heads.
+    /// Letters replaced by rotated look-alikes.
     UpsideDown,
 }
 
 impl LetterTransform {
-    /// The text as it was before.
+    /// Reverses the transform.
     pub(crate) fn undo(self, text: &str) -> String {
         match self {
             Self::Shifted(by) => map_letters(text, |letter| (letter + 26 - by) % 26),
@@ -39,7 +39,8 @@ impl LetterTransform {
     }
 }
 
-/// Words that orders are made of: two of them, turned in the same way, are no accident.
+/// Words that are typical of instructions: two of them under the same transform are not a
+/// coincidence.
 const ORDER_WORDS: [&str; 34] = [
     "ignore", "disregard", "forget", "previous", "prior", "earlier", "instructions", "instruction",
     "system", "prompt", "password", "passwords", "secret", "secrets", "credentials", "before",
@@ -47,13 +48,13 @@ const ORDER_WORDS: [&str; 34] = [
     "forward", "content", "contents", "sidenote", "please", "always", "never", "everything",
     "delete", "upload",
 ];
-/// Short words say as much when there are three of them.
+/// Short words that are as telling if there are three of them.
 const SHORT_ORDER_WORDS: [&str; 14] = [
     "tell", "user", "read", "pass", "send", "file", "with", "this", "that", "your", "from", "call",
     "tool", "must",
 ];
 
-/// What a word weighs that was turned in some way.
+/// The transform and weight of each transformed word.
 type TransformedWords = HashMap<String, (LetterTransform, u32)>;
 
 static TRANSFORMED_WORDS: LazyLock<TransformedWords> = LazyLock::new(|| {
@@ -76,14 +77,14 @@ static TRANSFORMED_WORDS: LazyLock<TransformedWords> = LazyLock::new(|| {
     turned
 });
 
-/// Puts the turned words into the table of all words, under one bit.
+/// Adds the transformed words to the word table, under one bit.
 pub(crate) fn mark_transformed(words: &mut WordTable, bit: u128) {
     for word in TRANSFORMED_WORDS.keys() {
         *words.entry(word.clone()).or_default() |= bit;
     }
 }
 
-/// How the letters of these words were put elsewhere, if they were.
+/// Detects the transform of these words, if there is enough evidence.
 pub(crate) fn detect_transform(
     tokens: &TextTokens,
     places: impl Iterator<Item = usize>,
@@ -98,7 +99,7 @@ pub(crate) fn detect_transform(
     (weight >= 6).then_some(turn)
 }
 
-/// Letters on their heads, and what they are.
+/// Rotated letters and their originals.
 const UPSIDE_DOWN_LETTERS: [(char, char); 22] = [
     ('ɐ', 'a'),
     ('ɔ', 'c'),
@@ -124,7 +125,7 @@ const UPSIDE_DOWN_LETTERS: [(char, char); 22] = [
     ('n', 'u'),
 ];
 
-/// Whether letters of a text stand on their heads.
+/// Returns whether a text contains several upside-down letters.
 pub(crate) fn is_upside_down(text: &str) -> bool {
     let is_turned = |c: &char| !c.is_ascii() && UPSIDE_DOWN_LETTERS.iter().any(|(odd, _)| odd == c);
     !text.is_ascii() && text.chars().filter(is_turned).take(4).count() == 4
@@ -141,7 +142,7 @@ fn key(word: &str) -> String {
     word.chars().filter_map(fold_char).map(skeleton).collect()
 }
 
-/// The text with every letter replaced by number.
+/// Replaces every letter by its mapped index in the alphabet.
 fn map_letters(text: &str, number: impl Fn(u8) -> u8) -> String {
     let turn = |c: char, first: u8| {
         let offset = u8::try_from(c).map_or(0, |byte| byte.saturating_sub(first));

@@ -1,5 +1,5 @@
-//! Orders in letters without reliable spaces: in scripts that use none, and in words that were
-//! taken apart or pushed together.
+//! Instructions without reliable spaces: in scripts that use none, and in words that were split or
+//! joined.
 
 use serde::Deserialize;
 use switchboard_text::fold_char;
@@ -7,14 +7,15 @@ use switchboard_text::fold_char;
 use crate::finding::Indicator;
 use crate::tokens::{TextTokens, skeleton};
 
-/// Maximum number of bytes between two parts of an order.
+/// Maximum number of bytes between two parts of an instruction.
 pub(crate) const MAX_GAP: usize = 48;
-/// The same in a text whose spaces were removed: honest texts give orders in words.
+/// The same maximum for a text whose spaces were removed; smaller, because ordinary texts match too
+/// when joined.
 const MAX_JOINED_GAP: usize = 14;
-/// Shorter texts hold no whole order.
+/// Minimum length of a text that can contain an instruction.
 const MIN_TEXT_LEN: usize = 16;
 
-/// A rule for text without spaces: one of each of these parts, in their order.
+/// A rule for text without spaces: one of each of the parts, in this order.
 #[derive(Debug, Deserialize)]
 pub(crate) struct UnspacedRule<'a> {
     pub(crate) rule: &'a str,
@@ -23,7 +24,7 @@ pub(crate) struct UnspacedRule<'a> {
 }
 
 impl UnspacedRule<'_> {
-    /// Makes the parts plain, as texts are made before they are compared.
+    /// Folds the parts in the same way as texts.
     pub(crate) fn fold(&mut self) {
         for part in self.parts.iter_mut().flatten() {
             *part = part.chars().filter_map(fold_char).collect();
@@ -31,14 +32,14 @@ impl UnspacedRule<'_> {
     }
 }
 
-/// An order without its spaces, as skeletons: a word of each step, in this order.
+/// An instruction without spaces, as skeletons: a word of each step, in this order.
 struct LetterOrder {
     rule: &'static str,
     points: u32,
     steps: &'static [&'static str],
 }
 
-/// Orders in a text whose spaces were removed.
+/// Instructions in a text whose spaces were removed.
 const JOINED_ORDERS: [LetterOrder; 2] = [
     LetterOrder {
         rule: "orders_overridden",
@@ -60,7 +61,7 @@ const JOINED_ORDERS: [LetterOrder; 2] = [
     },
 ];
 
-/// Orders in words that were written letter by letter.
+/// Instructions in words that were written letter by letter.
 const SPACED_ORDERS: [LetterOrder; 3] = [
     LetterOrder {
         rule: "orders_overridden",
@@ -99,7 +100,7 @@ impl LetterOrder {
     }
 }
 
-/// Finds orders in the letters of a text, whatever is between them.
+/// Finds instructions in the letters of a text, ignoring everything between them.
 pub(crate) fn find_joined(text: &str, tokens: &TextTokens, signs: &mut Vec<Indicator>) {
     if text.len() < MIN_TEXT_LEN {
         return;
@@ -109,14 +110,14 @@ pub(crate) fn find_joined(text: &str, tokens: &TextTokens, signs: &mut Vec<Indic
     signs.extend(found.map(|sign| Indicator { at: 0, ..sign }));
 }
 
-/// Finds orders in words that were written letter by letter.
+/// Finds instructions in words that were written letter by letter.
 pub(crate) fn find_spaced(tokens: &TextTokens, signs: &mut Vec<Indicator>) {
     let Some(letters) = tokens.spaced_letters() else { return };
     let found = SPACED_ORDERS.iter().filter_map(|order| order.find(&letters, MAX_GAP));
     signs.extend(found.map(|sign| Indicator { at: 0, decoded: Some(letters.clone()), ..sign }));
 }
 
-/// The letters of a text without tags and everything else between them.
+/// Returns the letters of a text, without tags and punctuation.
 fn letters_only(text: &str) -> String {
     let mut letters = String::with_capacity(text.len());
     let mut rest = text;
@@ -127,21 +128,21 @@ fn letters_only(text: &str) -> String {
             before.chars().filter_map(fold_char).filter(|c| c.is_alphanumeric()).map(skeleton),
         );
         let Some(after) = from.get(1..) else { return letters };
-        // What is long between such signs is no tag.
+        // A tag is short; a longer distance means that `<` is not one.
         let close = after.get(..after.floor_char_boundary(80)).and_then(|near| near.find('>'));
         rest = close.and_then(|close| after.get(close + 1..)).unwrap_or(after);
     }
 }
 
-/// Where the parts begin, if one of each stands in the text in this order, with at most `between`
-/// bytes before each.
+/// Finds one of each of the parts in this order, with at most `between` bytes before each. Returns
+/// where the first begins.
 pub(crate) fn find_in_order<P: AsRef<str>>(
     text: &str,
     parts: &[Vec<P>],
     between: usize,
 ) -> Option<usize> {
     let (first, rest) = parts.split_first()?;
-    // Most texts lack one of them.
+    // Fast path: most texts lack one of the parts.
     let has = |choices: &Vec<P>| choices.iter().any(|part| text.contains(part.as_ref()));
     if !parts.iter().all(has) {
         return None;

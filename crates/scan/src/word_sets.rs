@@ -1,4 +1,4 @@
-//! The sets of words that rules are made of: a bit for each, and all forms of their words.
+//! Word sets of the rules: assigns each a bit, and expands the forms of its words.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -7,22 +7,23 @@ use switchboard_text::fold_char;
 
 use crate::tokens::{FILE, MAIL, SECRET, SETTING, URL, skeleton};
 
-/// For each word, the sets that it is in.
+/// The sets of each word, as a bit mask.
 pub(crate) type WordTable = HashMap<String, u128, BuildHasherDefault<WordHasher>>;
 
-/// The bit of words with which a pair of words begins.
+/// The bit of words that begin a two-word entry.
 pub(crate) const PAIR_BIT: u128 = 1 << 7;
 
 /// One word of a pattern.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PatternStep {
-    /// One of these sets.
+    /// The accepted sets, as a bit mask.
     pub(crate) sets: u128,
-    /// So many other words may stand before it.
+    /// Maximum number of other words before it.
     pub(crate) gap: usize,
 }
 
-/// Spreads short words quickly; the words of the table are ours, so nobody can make them collide.
+/// A fast hash for short words (FNV-like). The table contains only built-in words, so collisions
+/// cannot be provoked.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WordHasher(u64);
 
@@ -38,7 +39,7 @@ impl Hasher for WordHasher {
     }
 }
 
-/// Gives every set of words a bit.
+/// The word sets seen so far, with the bit of each.
 pub(crate) struct WordSets {
     bits: HashMap<String, u128>,
     pub(crate) words: WordTable,
@@ -60,7 +61,8 @@ impl Default for WordSets {
 }
 
 impl WordSets {
-    /// `ignore 3 prior 2 orders`: names of sets, and how many words may lie between them.
+    /// Parses `ignore 3 prior 2 orders`: names of sets, and the maximum number of words between
+    /// them.
     pub(crate) fn parse_pattern(
         &mut self,
         find: &str,
@@ -80,7 +82,7 @@ impl WordSets {
         steps
     }
 
-    /// The bit of a set; a name that is no set is a set of one word.
+    /// Returns the bit of a set; an unknown name is a set of that single word.
     pub(crate) fn set_bit(&mut self, name: &str, sets: &HashMap<&str, &str>) -> u128 {
         if let Some(bit) = self.bits.get(name) {
             return *bit;
@@ -103,14 +105,15 @@ impl WordSets {
     }
 }
 
-/// Capitals of some alphabets look like Latin letters where their small ones do not.
+/// Capitalizes an entry: in some scripts the capitals are homoglyphs of Latin letters and the small
+/// letters are not.
 fn capitalize(entry: &str) -> String {
     let mut chars = entry.chars();
     let first = chars.next().into_iter().flat_map(char::to_uppercase);
     first.chain(chars).map(|c| if c == '_' { ' ' } else { c }).collect()
 }
 
-/// `read~` stands for all forms of the verb, `api_key` for two words.
+/// Expands an entry: `read~` to all forms of the verb, `api_key` to two words.
 fn word_forms(entry: &str) -> Vec<String> {
     let entry = entry.replace('_', " ");
     let Some(stem) = entry.strip_suffix('~') else { return vec![entry] };

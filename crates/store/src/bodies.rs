@@ -1,4 +1,4 @@
-//! Long arguments and results: appended to files beside the ledger, which keeps where they are.
+//! Storage of long arguments and results in body files; the ledger stores their places.
 
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
@@ -12,19 +12,19 @@ use parking_lot::{Mutex, MutexGuard};
 
 use crate::body_file::{BodyFile, MAX_FILE_LEN};
 
-/// Texts up to this length are kept in the row itself.
+/// Maximum length of a text that is stored in its row, in bytes.
 const MAX_INLINE_LEN: usize = 4 << 10;
-/// As many calls write at once without waiting for one another.
+/// Number of files that calls can write to concurrently.
 const LANES: usize = 4;
 
-/// A text of a call, or where it is.
+/// A text of a call, or its place in a body file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum StoredBody {
     Inline(Bytes),
     InFile(BodyPlace),
 }
 
-/// A part of a file of texts, and the digest of what is there.
+/// A range of a body file, with the digest of its content.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct BodyPlace {
     file: Arc<str>,
@@ -33,11 +33,11 @@ pub(crate) struct BodyPlace {
     digest: Arc<str>,
 }
 
-/// The files of texts of one ledger; several processes append to the same.
+/// The body files of a ledger, which several processes may share.
 #[derive(Debug)]
 pub(crate) struct BodyStore {
     folder: PathBuf,
-    /// What files of this process's own are named after.
+    /// Part of the names of this process's own files.
     owner: String,
     lanes: [Mutex<Option<BodyFile>>; LANES],
 }
@@ -47,15 +47,15 @@ impl BodyStore {
         Self { folder, owner: owner.to_owned(), lanes: [const { Mutex::new(None) }; LANES] }
     }
 
-    /// Takes a long text out of the way of the database.
+    /// Stores a long text in a body file.
     ///
-    /// A short one is copied: it lies in the buffer of a connection, which wants to use that again
+    /// A short text is copied: it may be a slice of a connection's buffer, which should be reused
     /// before the database has the text.
     pub(crate) fn store(&self, text: &Bytes) -> io::Result<StoredBody> {
         if text.len() <= MAX_INLINE_LEN {
             return Ok(StoredBody::Inline(Bytes::copy_from_slice(text)));
         }
-        // Taken while the text is at hand: whoever seals the row does not have to read it again.
+        // Computed while the text is in memory, so that sealing does not read it again.
         let digest = body_digest(text);
         let (lane, mut current) = self.free_lane();
         let mut file = match current.take().filter(|file| !file.is_removed()) {
@@ -65,13 +65,13 @@ impl BodyStore {
         let offset = file.append(text)?;
         let place =
             BodyPlace { file: Arc::clone(&file.name), offset, length: text.len() as u64, digest };
-        // The text is kept; whoever comes next looks for a file again.
+        // The text is stored. If rotating fails, the next call opens a file again.
         *current = file.rotate(&self.folder, lane, &self.owner).ok();
         drop(current);
         Ok(StoredBody::InFile(place))
     }
 
-    /// A file that nobody writes to at this moment, or the first.
+    /// Locks a lane that is not in use, or waits for the first.
     fn free_lane(&self) -> (usize, MutexGuard<'_, Option<BodyFile>>) {
         let mut lanes = self.lanes.iter().enumerate();
         let free = lanes.find_map(|(lane, current)| Some((lane, current.try_lock()?)));
@@ -80,9 +80,9 @@ impl BodyStore {
     }
 }
 
-/// The text at a place; none if it is not what was put there, or not all of it.
+/// Returns the text at a place, or `None` if it is incomplete or does not match its digest.
 pub(crate) fn read(folder: &Path, place: &BodyPlace) -> io::Result<Option<Bytes>> {
-    // The name comes from the database: it must not lead anywhere else.
+    // The name comes from the database and must not lead out of the folder.
     if place.file.contains(['/', '\\']) || place.length > MAX_FILE_LEN {
         return Ok(None);
     }
@@ -99,7 +99,7 @@ pub(crate) fn read(folder: &Path, place: &BodyPlace) -> io::Result<Option<Bytes>
     }
 }
 
-/// Three times as fast as the digest of everything else here, which a long text makes felt.
+/// BLAKE3 is three times as fast as SHA-256, which matters for long texts.
 fn body_digest(text: &[u8]) -> Arc<str> {
     Arc::from(blake3::hash(text).to_hex().as_str())
 }
@@ -194,7 +194,7 @@ mod tests {
                 .all(|(place, text)| read(folder.path(), place).unwrap().as_ref() == Some(text))
         };
         assert!(found(&kept));
-        // As long as it is written to, and after a crash, there are zeros after the last text.
+        // While the file is open, and after a crash, zeros follow the last text.
         let length = |name: &str| std::fs::metadata(folder.path().join(name)).unwrap().len();
         let texts = || kept.iter().filter(|(place, _)| &*place.file == "bodies-a.0.000001");
         let sum: u64 = texts().map(|(place, _)| place.length).sum();
@@ -226,7 +226,7 @@ mod tests {
             let StoredBody::InFile(place) = bodies.store(&text).unwrap() else {
                 panic!("it stayed")
             };
-            // What follows goes to the same place of another file.
+            // The next text gets the same offset in another file.
             std::fs::remove_file(folder.path().join("bodies-000001")).ok();
             place
         });

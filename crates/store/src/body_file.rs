@@ -1,5 +1,4 @@
-//! A file of long texts that this process writes to: shared with others, or its own once it writes
-//! much.
+//! Files of long texts. Processes append to shared files; a process that writes much gets its own.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -10,30 +9,31 @@ use std::sync::Arc;
 use crate::same_file;
 use switchboard_files::{create_private_folder, private_mode};
 
-/// A file that is longer than this is followed by the next.
+/// File size at which writing continues in a new file.
 pub(crate) const MAX_FILE_LEN: u64 = 256 << 20;
-/// Whoever has written this much gets a file of its own; others leave few files behind.
+/// Number of bytes after which a process gets its own file. Below it, processes share files, so
+/// that few files accumulate.
 const OWN_FILE_THRESHOLD: u64 = 1 << 20;
-/// How far a file of one's own is filled ahead. A file that grows by a text at a time, and not by
-/// whole large pages, costs twice the processor time.
+/// Number of bytes by which an own file is preallocated. A file that grows with every text costs
+/// twice the CPU time of one that grows by whole large pages.
 const PREALLOCATE_LEN: usize = 128 << 10;
 
-/// An open file and where its next text goes.
+/// An open file and the position of its next text.
 #[derive(Debug)]
 pub(crate) struct BodyFile {
     pub(crate) name: Arc<str>,
     number: u32,
     file: File,
-    /// How much this process has put into it.
+    /// Number of bytes that this process has written to it.
     written: u64,
-    /// Where the last text of this process ends.
+    /// End of this process's last text.
     end: u64,
-    /// Up to where there is something to be written over, if no other process writes to it.
+    /// End of the preallocated zeros; `None` for a shared file.
     filled: Option<u64>,
 }
 
 impl BodyFile {
-    /// The last of a lane's files that all processes append to, or its first.
+    /// Opens the newest shared file of a lane, or creates the first.
     pub(crate) fn open_latest_shared(folder: &Path, lane: usize) -> io::Result<Self> {
         create_private_folder(folder)?;
         let (start, end) = shared_affixes(lane);
@@ -59,12 +59,12 @@ impl BodyFile {
         Ok(Self { name: name.into(), number, file, written: 0, end: 0, filled: Some(0) })
     }
 
-    /// Whether no path leads to it any more.
+    /// Returns whether the file was unlinked.
     pub(crate) fn is_removed(&self) -> bool {
         same_file::is_removed(&self.file)
     }
 
-    /// Writes a text, and says where it begins.
+    /// Writes a text and returns its offset.
     pub(crate) fn append(&mut self, text: &[u8]) -> io::Result<u64> {
         let length = text.len() as u64;
         if self.filled.is_some_and(|filled| filled < self.end + length) {
@@ -74,7 +74,7 @@ impl BodyFile {
         self.written += length;
         self.end = match self.filled {
             Some(_) => self.end + length,
-            // Whoever else appends to the file.
+            // Other processes append too, so only the file position tells where the text ended.
             None => self.file.stream_position()?,
         };
         Ok(self.end.saturating_sub(length))
@@ -83,14 +83,15 @@ impl BodyFile {
     fn preallocate(&mut self, length: usize) -> io::Result<()> {
         let Some(filled) = &mut self.filled else { return Ok(()) };
         self.file.seek(SeekFrom::Start(*filled))?;
-        // Where there is no room for that, there may be for the text, which also tells why.
+        // If there is no space for the zeros, there may be enough for the text; otherwise writing
+        // it reports the error.
         if self.file.write_all(&vec![0; length]).is_ok() {
             *filled += length as u64;
         }
         self.file.seek(SeekFrom::Start(self.end)).map(drop)
     }
 
-    /// The file for the next text: this one, unless another is better.
+    /// Returns the file for the next text: this one, or a new one if a threshold was crossed.
     pub(crate) fn rotate(self, folder: &Path, lane: usize, owner: &str) -> io::Result<Self> {
         let number = self.number.saturating_add(1);
         match self.filled {
@@ -105,13 +106,13 @@ impl BodyFile {
 impl Drop for BodyFile {
     fn drop(&mut self) {
         if self.filled.is_some() {
-            // Zeros that stay behind belong to no text.
+            // Leftover zeros do no harm: no row points to them.
             let _left = self.file.set_len(self.end);
         }
     }
 }
 
-/// What the names of a lane's shared files begin and end with.
+/// Returns the prefix and suffix of a lane's shared file names.
 fn shared_affixes(lane: usize) -> (&'static str, String) {
     ("bodies-", if lane == 0 { String::new() } else { format!("-{lane}") })
 }

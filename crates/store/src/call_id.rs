@@ -1,4 +1,4 @@
-//! The number of a call: short enough to type, unique among all processes that share a ledger.
+//! Ids of calls: short enough to type, unique among all processes that share a ledger.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,22 +8,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::LedgerError;
 
-/// The number of a call.
+/// The id of a call.
 ///
-/// Numbers are handed out in blocks, so they grow with time inside one process and only roughly
+/// Ids are allocated in blocks, so they increase over time within one process, but only roughly
 /// between processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CallId(pub(crate) i64);
 
 impl CallId {
-    /// The call with that number.
+    /// Returns the id with this number.
     #[must_use]
     pub const fn new(number: i64) -> Self {
         Self(number)
     }
 
-    /// The plain number.
+    /// Returns the number.
     #[must_use]
     pub const fn get(self) -> i64 {
         self.0
@@ -50,12 +50,12 @@ impl FromStr for CallId {
     }
 }
 
-/// The first block is small, so that a process that makes one call does not waste numbers.
+/// Size of the first block of ids; small, so that a process that makes one call wastes few.
 pub(crate) const FIRST_BLOCK: i64 = 64;
-/// Blocks double up to this size, so that a busy process seldom waits for one.
+/// Maximum size of a block. Blocks double up to it, so that a busy process rarely waits for one.
 pub(crate) const MAX_BLOCK: i64 = 8192;
 
-/// A block of numbers, used from its start.
+/// Hands out the ids of a block in order.
 #[derive(Debug, Default)]
 pub(crate) struct IdAllocator(Mutex<IdBlock>);
 
@@ -70,7 +70,7 @@ impl IdAllocator {
         Self(Mutex::new(block))
     }
 
-    /// The next number, or none when the block is used up.
+    /// Returns the next id, or `None` if the block is used up.
     pub(crate) fn take(&self) -> Option<CallId> {
         let mut block = self.0.lock();
         let number = block.next;

@@ -1,4 +1,5 @@
-//! How far the chain of seals has come, signed and kept beside the ledger: without it, a chain whose end was cut off would look whole.
+//! The signed head of the seal chain, stored next to the ledger. Without it, a chain whose end was
+//! removed would look complete.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -21,13 +22,13 @@ struct CheckpointFile {
     signature: String,
 }
 
-/// What a checkpoint says.
+/// The state of a checkpoint file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Checkpoint {
     Missing,
-    /// It is not ours, or was changed.
+    /// Not written by us, or modified.
     Forged,
-    /// The chain had come this far.
+    /// The chain had reached this seal.
     At {
         seq: i64,
         call: i64,
@@ -35,7 +36,8 @@ pub(crate) enum Checkpoint {
     },
 }
 
-/// Signs that there is no seal yet, if there is none: a chain without a checkpoint has lost it.
+/// Signs an empty chain if there are no seals yet. A chain without any checkpoint has therefore
+/// lost it.
 pub(crate) fn sign_empty(ledger: &Path, connection: &Connection) -> io::Result<()> {
     let is_new = read(ledger) == Checkpoint::Missing
         && seal::chain_head(connection).map_err(io::Error::other)?.is_none();
@@ -51,13 +53,14 @@ fn sign(ledger: &Path, head: &ChainHead) -> io::Result<()> {
     replace(&parent_folder(ledger).join("calls.seal"), &text, FileAccess::Owner)
 }
 
-/// Signs how far the chain has come. A chain that does not go on from what was signed before is not
-/// signed: the older checkpoint is the proof that something is gone.
+/// Signs the head of the chain. A chain that does not extend the signed head is not signed, because
+/// the older checkpoint proves that seals are missing.
 pub(crate) fn advance(ledger: &Path, connection: &Connection, head: &ChainHead) -> io::Result<()> {
     let goes_on = match read(ledger) {
         Checkpoint::Missing => !has_older(connection, head),
         Checkpoint::Forged => false,
         Checkpoint::At { seq, chain, .. } => {
+            // An empty chain is signed as position 0 with a digest of zeros.
             let then = if seq == 0 { Some([0; 32]) } else { chain_at(connection, seq) };
             seq < head.seq && then.is_some_and(|then| hex(&then) == chain)
         }
@@ -71,7 +74,7 @@ pub(crate) fn advance(ledger: &Path, connection: &Connection, head: &ChainHead) 
     marked.map(drop).map_err(io::Error::other)
 }
 
-/// Whether the chain was there before the process that signs it, so that a checkpoint was lost.
+/// Returns whether a checkpoint was signed before, so that a missing one was removed.
 fn has_older(connection: &Connection, head: &ChainHead) -> bool {
     let known =
         connection.query_row("SELECT value FROM counters WHERE name = 'signed'", [], |row| {
@@ -84,7 +87,7 @@ fn chain_at(connection: &Connection, seq: i64) -> Option<SealDigest> {
     connection.query_row("SELECT chain FROM seals WHERE seq = ?1", [seq], |row| row.get(0)).ok()
 }
 
-/// How far the chain had come.
+/// Reads and verifies the checkpoint.
 pub(crate) fn read(ledger: &Path) -> Checkpoint {
     let text = match fs::read(parent_folder(ledger).join("calls.seal")) {
         Ok(text) => text,
@@ -107,7 +110,7 @@ fn signed_message(seq: i64, call: i64, chain: &str) -> Vec<u8> {
     format!("switchboard checkpoint 1\n{seq}\n{call}\n{chain}").into_bytes()
 }
 
-/// The key of this ledger, made when it is first needed.
+/// Returns the key of this ledger, and creates it on first use.
 pub(crate) fn key(ledger: &Path) -> io::Result<hmac::Key> {
     let file = parent_folder(ledger).join("seal.key");
     if !file.exists() {
@@ -115,7 +118,7 @@ pub(crate) fn key(ledger: &Path) -> io::Result<hmac::Key> {
         let bytes = random_bytes::<32>().ok_or_else(none)?;
         let mut made = tempfile::NamedTempFile::new_in(parent_folder(&file))?;
         made.write_all(hex(&bytes).as_bytes())?;
-        // Whoever was faster has made the key.
+        // If another process created the key first, that key is used.
         match made.persist_noclobber(&file) {
             Ok(_) => {}
             Err(error) if error.error.kind() == io::ErrorKind::AlreadyExists => {}

@@ -1,6 +1,6 @@
-//! Processes that are killed while they make calls: what the next process finds and repairs.
+//! Tests of processes that are killed during calls, and of their recovery by the next process.
 //!
-//! The process that is killed is this test binary again, told by its environment what to do.
+//! The killed process is this test binary, controlled by environment variables.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader, Write};
@@ -41,7 +41,7 @@ pub(crate) fn start(
     (child, output)
 }
 
-/// One line for the parent, at once, whatever the test harness does with the output.
+/// Prints a line for the parent and flushes it, whatever the test harness does with the output.
 pub(crate) fn tell(line: &str) {
     let mut out = std::io::stdout().lock();
     writeln!(out, "\n>{line}.").unwrap();
@@ -49,7 +49,7 @@ pub(crate) fn tell(line: &str) {
 }
 
 pub(crate) fn parse_line(line: std::io::Result<String>) -> Option<String> {
-    // A line without its full stop was cut off by the kill.
+    // A line without its full stop was truncated by the kill.
     line.ok()?.strip_prefix('>')?.strip_suffix('.').map(str::to_owned)
 }
 
@@ -68,7 +68,7 @@ fn the_process_to_be_killed() {
 async fn one_call(ledger: &Ledger, stop_at: &str) {
     let open = ledger.open_call(call_to("files", stop_at)).await.unwrap();
     let id = open.id();
-    // The row of a call that waits for a person is written without anybody asking for it.
+    // The row of a pending call is written although no task waits for the commit.
     while ledger.show(id).await.unwrap().is_none() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
@@ -92,7 +92,7 @@ async fn under_load(ledger: &Ledger) {
     for _ in 0..16 {
         let ledger = ledger.clone();
         tasks.spawn(async move {
-            // Bounded in case the parent is gone.
+            // Bounded, in case the parent has died.
             for _ in 0..100_000 {
                 let open = ledger.open_call(call_to("files", "load")).await.unwrap();
                 let id = open.id();
@@ -129,7 +129,7 @@ async fn a_call_of_a_killed_process_ends_by_how_far_it_came() {
         let line = output.lines().find_map(parse_line).unwrap();
         let id: CallId = line.strip_prefix("at ").unwrap().parse().unwrap();
 
-        // While it lives its call is its own.
+        // While the process lives, no other process recovers its call.
         let beside = Ledger::open(&path, Durability::Process).unwrap();
         assert_eq!(beside.open_report(), Some(&OpenReport::default()), "{stop_at}");
         beside.stop().await;
@@ -151,7 +151,8 @@ async fn a_call_of_a_killed_process_ends_by_how_far_it_came() {
     }
 }
 
-/// Lets a process work until it has promised enough, kills it, and gives what it promised.
+/// Runs a process until it has acknowledged enough calls, kills it, and returns what it
+/// acknowledged.
 fn killed_after(path: &Path, enough: usize) -> BTreeMap<CallId, Promise> {
     let mut promised = BTreeMap::new();
     let (mut child, output) = start(KILLED, path, "load");

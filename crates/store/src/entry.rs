@@ -1,4 +1,4 @@
-//! What goes into the ledger and what comes back: the call, its intent, its record.
+//! Inputs and results of the ledger: a new call, its intent, its record.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -14,76 +14,71 @@ use crate::error::LedgerError;
 /// A call as it was proposed.
 #[derive(Debug, Clone)]
 pub struct NewCall {
-    /// The face it came through.
     pub face: Arc<str>,
     pub caller: Arc<str>,
-    /// The server it is for.
     pub server: Arc<str>,
-    /// What kind of thing it names.
     pub kind: TargetKind,
-    /// The tool or prompt name, or the resource address.
+    /// Name of the tool or prompt, or URI of the resource.
     pub target: Arc<str>,
     /// The JSON text of the arguments, as proposed.
     pub arguments: Bytes,
-    /// The caller's own name for the call, to find it again by.
+    /// The caller's own name for the call, by which it can be found again.
     pub reference: Option<Arc<str>>,
 }
 
-/// What policy said.
+/// The decision of policy about a call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum VerdictWord {
     Allow,
     Ask,
-    /// It may not run.
     Deny,
 }
 
-/// That a call is about to leave for a server.
+/// The announcement that a call is about to be sent to a server.
 #[derive(Debug, Clone, Default)]
 pub struct Intent {
-    /// Which process or session of the server gets it.
+    /// The process or session of the server that receives the call.
     pub instance: Option<Arc<str>>,
-    /// Which attempt this is, from 1.
+    /// Number of the attempt, from 1.
     pub attempt: u32,
-    /// The arguments that leave, if a hook changed them.
+    /// The arguments to send, if a hook changed them.
     pub arguments: Option<Bytes>,
-    /// Why another way than the first choice is taken.
+    /// Why this instance is not the first choice.
     pub fallback: Option<Arc<str>>,
 }
 
-/// How a call ended and whether that is on disk.
+/// The outcome of a call, and whether it is committed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Record {
-    /// The number of the call; none if the ledger could not even be asked for one.
+    /// `None` if the ledger refused the call before it had an id.
     pub id: Option<CallId>,
     pub outcome: Outcome,
-    /// When it was opened.
     pub created_at: Timestamp,
-    /// How long it took from opening to closing.
+    /// Time from opening to closing.
     pub duration: Duration,
-    /// What policy said, and which rule or person; none if it was not asked.
+    /// The verdict, and the rule or person that decided; `None` if policy did not run.
     pub verdict: Option<(VerdictWord, Arc<str>)>,
-    /// Whether the outcome was committed when this was returned.
+    /// Whether the outcome was committed when the record was returned.
     pub recorded: bool,
-    /// The arguments that a person put in place of those that were proposed.
+    /// The arguments that a reviewer substituted for the proposed ones.
     pub edited: Option<Bytes>,
 }
 
-/// What happened while the ledger was opened.
+/// A report about opening the ledger: created, quarantined and recovered data.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct OpenReport {
-    /// No file was there before.
+    /// Whether the file did not exist before.
     pub created: bool,
-    /// A damaged file was found and put aside under this name.
+    /// New path of a damaged file that was found and moved aside.
     pub quarantined: Option<PathBuf>,
-    /// Calls of dead processes that had been sent, now `unknown`.
+    /// Number of calls of dead processes that may have been sent; they are now `unknown`.
     pub recovered_unknown: usize,
-    /// Calls of dead processes that had not been sent, now `not_sent`.
+    /// Number of calls of dead processes that had not been sent; they are now `not_sent`.
     pub recovered_not_sent: usize,
 }
 
 impl Record {
-    /// The record of a call that was not taken because the ledger cannot be written.
+    /// Returns the record of a call that was refused because the ledger cannot be written.
     #[must_use]
     pub fn for_refused(error: &LedgerError) -> Self {
         Self {
@@ -99,7 +94,7 @@ impl Record {
 }
 
 impl VerdictWord {
-    /// The word in the ledger.
+    /// Returns the word that is stored in the ledger.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! Why the ledger could not be opened, written or read.
+//! Errors of the ledger.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,48 +8,35 @@ use switchboard_core::Outcome;
 
 use crate::file::{FileError, hint_for};
 
-/// Why the ledger could not be opened, written or read.
+/// An error of opening, writing or reading the ledger.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum LedgerError {
-    /// Nothing can be written now, so no call may start.
+    /// The ledger cannot be written at present, so no call may start.
     #[error("the record of calls cannot be written: {reason}")]
-    Unavailable {
-        /// What stands in the way.
-        reason: Arc<str>,
-        /// What to do about it.
-        hint: &'static str,
-    },
-    /// The file or its folder cannot be used at all.
+    Unavailable { reason: Arc<str>, hint: &'static str },
+    /// The file or its folder cannot be used.
     #[error("the record of calls `{path}` cannot be opened: {reason}")]
-    Open {
-        path: PathBuf,
-        /// What stands in the way.
-        reason: String,
-        /// What to do about it.
-        hint: &'static str,
-    },
-    /// A newer version of this program wrote the file.
+    Open { path: PathBuf, reason: String, hint: &'static str },
+    /// The file was written by a newer version of this program.
     #[error("the record of calls `{path}` has format {found}, this version knows up to {known}")]
     TooNew {
         path: PathBuf,
-        /// The format of the file.
         found: i64,
-        /// The newest format this version can read.
+        /// Newest format that this version reads.
         known: i64,
     },
-    /// Anyone on the machine could change what was recorded.
+    /// Any user of the machine could change the record.
     #[error("every user of this machine can write to the folder `{path}`")]
     Exposed { path: PathBuf },
-    /// A query failed.
     #[error("the record of calls cannot be read: {0}")]
     Read(String),
-    /// The text is not the number of a call.
+    /// The text is not the id of a call.
     #[error("`{0}` is not the number of a call")]
     BadId(String),
 }
 
 impl LedgerError {
-    /// What to do next.
+    /// Returns the remedy for this error.
     #[must_use]
     pub const fn hint(&self) -> Option<&'static str> {
         match self {
@@ -61,7 +48,7 @@ impl LedgerError {
         }
     }
 
-    /// How a call ends that was not started because of this.
+    /// Returns the outcome of a call that was not started because of this error.
     #[must_use]
     pub fn outcome(&self) -> Outcome {
         let outcome = Outcome::not_sent("audit_unavailable", self.to_string());

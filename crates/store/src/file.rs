@@ -1,4 +1,4 @@
-//! A database file of our own: private, alone while it is opened, put aside if it is damaged.
+//! Database files: private to the user, locked while they are opened, quarantined if damaged.
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,10 +13,12 @@ use crate::ledger::LedgerOptions;
 use crate::same_file::hint_if_moved;
 use crate::schema::{DatabaseSchema, connect, migrate};
 
-/// Files up to this size are checked in full at every start; larger ones only after a suspicion.
+/// Maximum size of a file that is checked in full at every start; a larger one is checked only if
+/// it is marked as suspect.
 const MAX_FULL_CHECK_BYTES: u64 = 16 << 20;
 
-/// The folder of locks beside a file, and the gate that keeps other openers out.
+/// Locks the folder of owner locks next to the file, so that no other process opens the file at the
+/// same time. Returns that folder and the lock.
 pub(crate) fn lock_for_open(path: &Path) -> Result<(PathBuf, FolderLock), FileError> {
     let folder = parent_folder(path);
     let owners = owners_folder(path);
@@ -27,7 +29,8 @@ pub(crate) fn lock_for_open(path: &Path) -> Result<(PathBuf, FolderLock), FileEr
     Ok((owners, gate))
 }
 
-/// Opens or creates a sound file in the newest format; the caller holds the gate.
+/// Opens or creates the file, quarantines a damaged one, and migrates to the newest format. The
+/// caller holds the lock of [`lock_for_open`].
 pub(crate) fn open(
     path: &Path,
     options: &LedgerOptions,
@@ -39,13 +42,13 @@ pub(crate) fn open(
     Ok(connection)
 }
 
-/// Leaves a mark that makes the next start check the whole file.
+/// Marks the file as suspect, so that the next start checks all of it.
 pub(crate) fn mark_suspect(path: &Path) {
-    // Without the mark a damaged file is still found when its damaged page is read.
+    // Without the mark, damage is still detected when a damaged page is read.
     let _unmarked = fs::write(with_suffix(path, ".suspect"), "");
 }
 
-/// The folder of the locks of processes that use the file.
+/// Returns the folder with the locks of processes that use the file.
 pub(crate) fn owners_folder(path: &Path) -> PathBuf {
     parent_folder(path).join("owners")
 }
@@ -78,7 +81,7 @@ fn open_sound(
     connect(path, options).map_err(|error| FileError::from_open(path, &error))
 }
 
-/// None if the file opens and is found to be damaged.
+/// Returns `None` if the file opens but the check finds damage.
 fn connect_checked(
     path: &Path,
     options: &LedgerOptions,
@@ -97,7 +100,7 @@ fn connect_checked(
     Ok(Some(connection))
 }
 
-/// Whether the error says that the file itself is damaged.
+/// Returns whether the error reports damage of the file.
 pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
@@ -112,7 +115,7 @@ fn move_aside(path: &Path) -> io::Result<PathBuf> {
         .find(|aside| !aside.exists())
         .ok_or(io::ErrorKind::AlreadyExists)?;
     fs::rename(path, &aside)?;
-    // The log belongs to the damaged file; beside a new one it would be taken for that one's.
+    // The write-ahead log belongs to the damaged file; SQLite would apply it to a new one.
     for part in ["-wal", "-shm"] {
         match fs::rename(with_suffix(path, part), with_suffix(&aside, part)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
@@ -122,14 +125,14 @@ fn move_aside(path: &Path) -> io::Result<PathBuf> {
     Ok(aside)
 }
 
-/// The file whose name goes on with this.
+/// Appends a suffix to the file name.
 pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
     PathBuf::from(name)
 }
 
-// What was asked and answered is private; the files SQLite adds take their mode from this one.
+// Calls are private. SQLite gives its additional files the mode of this one.
 fn create_private(path: &Path) -> io::Result<()> {
     match private_mode(fs::OpenOptions::new().write(true).create_new(true)).open(path) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
@@ -144,7 +147,7 @@ fn refuse_exposed(folder: &Path) -> Result<(), FileError> {
         .map_err(|error| FileError::from_folder(folder, &error))?
         .permissions()
         .mode();
-    // With the sticky bit others can add files but not replace ours.
+    // With the sticky bit, other users can add files but not replace ours.
     if mode & 0o002 != 0 && mode & 0o1000 == 0 {
         return Err(FileError::Exposed { path: folder.to_owned() });
     }
@@ -156,7 +159,8 @@ fn refuse_exposed(_folder: &Path) -> Result<(), FileError> {
     Ok(())
 }
 
-/// Why a file could not be opened; the ledger and the conversations each say it in their words.
+/// An error of opening a file. The ledger and the session store convert it to their own error
+/// types.
 #[derive(Debug)]
 pub(crate) enum FileError {
     Open {
@@ -189,7 +193,7 @@ impl FileError {
     }
 }
 
-/// What to do about an error of the database.
+/// Returns a hint for an error of the database.
 pub(crate) fn hint_for(error: &rusqlite::Error) -> &'static str {
     if let Some(hint) = hint_if_moved(error) {
         return hint;

@@ -1,4 +1,4 @@
-//! Which calls to list, as conditions of a query; and pages of them that come soon in any case.
+//! Filters over recorded calls: SQL conditions, and pages that are returned within a bounded time.
 
 use std::time::{Duration, Instant};
 
@@ -13,44 +13,42 @@ use crate::reader::{CallSummary, FULL_COLUMNS, FullCall, LedgerReader};
 use crate::rows::{read_full, read_summary};
 use crate::startup;
 
-/// So many calls at a time are looked at for what no index tells: what was called, who called, a text.
+/// Number of calls per slice when a condition has no index: target, caller or text.
 const SLICE_ROWS: u32 = 5_000;
-/// As long as this it goes on with the calls before those.
+/// How long a search without an index continues to older slices.
 const MAX_SEARCH_TIME: Duration = Duration::from_millis(80);
 
-/// What a list needs, without the large values.
+/// Columns of a list entry, without the large values.
 const LIST_COLUMNS: &str = "id, created_at, face, caller, server, kind, target, verdict, verdict_by, \
                          outcome, reason, duration_us, result_bytes, \
                          (SELECT task FROM tasks WHERE call = calls.id) AS task";
 
-/// Not by pattern, so that nothing in the text means something else.
+/// Uses `instr` instead of `LIKE`, so that no character of the text is a wildcard.
 const TEXT_CONDITION: &str = "(instr(lower(target), :text) OR instr(lower(caller), :text) \
                         OR instr(lower(coalesce(message, '')), :text))";
 
-/// A name alone is that of a person, a model or a client.
+/// A bare name matches a person, a model or a client of that name.
 const CALLER_CONDITION: &str =
     "caller IN (:caller, 'person:' || :caller, 'model:' || :caller, 'client:' || :caller)";
 
-/// Which calls to list.
+/// Conditions on the calls to list. A call matches if it meets all of them.
 #[derive(Debug, Clone)]
 pub struct Filter {
-    /// Only of this server.
     pub server: Option<String>,
-    /// Only of this tool, prompt or resource.
+    /// Name of the tool or prompt, or URI of the resource.
     pub target: Option<String>,
-    /// Only of this caller: `client:name`, or the name alone.
+    /// `client:name`, or the bare name.
     pub caller: Option<String>,
-    /// Only those that ended so.
     pub outcome: Option<OutcomeKind>,
-    /// Only those opened at or after this time.
+    /// Opened at or after this time.
     pub since: Option<Timestamp>,
-    /// Only those opened before this time.
+    /// Opened before this time.
     pub until: Option<Timestamp>,
-    /// Only those whose target, caller or message has this in it, whatever the case.
+    /// Contained in the target, the caller or the message, ignoring case.
     pub text: Option<String>,
-    /// Only those opened before this one: the last of the page before.
+    /// Opened before this call, which is the last one of the previous page.
     pub before_id: Option<CallId>,
-    /// At most so many.
+    /// Maximum number of calls to return.
     pub limit: u32,
 }
 
@@ -71,7 +69,7 @@ impl Default for Filter {
 }
 
 impl Filter {
-    /// Only calls that are not older than this.
+    /// Restricts the filter to calls that are at most this old.
     #[must_use]
     pub fn within(self, age: Duration) -> Self {
         Self { since: Timestamp::now().checked_sub(age).ok(), ..self }
@@ -81,14 +79,15 @@ impl Filter {
 /// A page of calls.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CallPage {
-    /// The calls, the newest first.
+    /// Newest first.
     pub calls: Vec<CallSummary>,
-    /// Nothing before this time was looked at: there were too many calls since.
+    /// Start of the searched period, if the search stopped before the oldest call.
     pub looked_back_to: Option<Timestamp>,
 }
 
 impl Ledger {
-    /// Calls that match, the newest first; within a bounded time, so perhaps not all.
+    /// Returns the matching calls, newest first. The search time is bounded, so older matches may
+    /// be missing; see `CallPage::looked_back_to`.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -99,7 +98,7 @@ impl Ledger {
         }
     }
 
-    /// Everything about the calls that match, the newest first.
+    /// Returns the full details of the matching calls, newest first.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -112,7 +111,8 @@ impl Ledger {
 }
 
 impl LedgerReader {
-    /// Calls that match, the newest first; within a bounded time, so perhaps not all.
+    /// Returns the matching calls, newest first. The search time is bounded, so older matches may
+    /// be missing; see `CallPage::looked_back_to`.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -124,7 +124,7 @@ impl LedgerReader {
         .await
     }
 
-    /// Everything about the calls that match, the newest first.
+    /// Returns the full details of the matching calls, newest first.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -137,7 +137,7 @@ impl LedgerReader {
     }
 }
 
-/// Looks at so many calls, and at as many before them while it may go on.
+/// Searches slice by slice, from the newest calls to older ones, while `may_go_on` returns true.
 fn page(
     connection: &Connection,
     filter: &Filter,
@@ -162,13 +162,14 @@ fn page(
     }
 }
 
-/// When the oldest of so many calls was opened; nothing if there are not as many.
+/// Returns when the oldest call of the next slice was opened, or `None` if fewer than `slice` calls
+/// are left.
 fn slice_start(
     connection: &Connection,
     filter: &Filter,
     slice: u32,
 ) -> rusqlite::Result<Option<Timestamp>> {
-    // Only the index is walked here.
+    // Without the unindexed conditions, this query walks only the index.
     let all = Filter { target: None, caller: None, text: None, limit: slice, ..filter.clone() };
     let FilterClause { clause, values } = FilterClause::new(&all);
     let query = format!(
@@ -182,7 +183,7 @@ fn slice_start(
     Ok(floor.and_then(|floor| Timestamp::from_microsecond(floor).ok()))
 }
 
-/// Calls that match, the newest first.
+/// Returns the matching calls, newest first.
 pub(crate) fn list(connection: &Connection, filter: &Filter) -> rusqlite::Result<Vec<CallSummary>> {
     query_matching(connection, filter, LIST_COLUMNS, read_summary)
 }
@@ -202,14 +203,14 @@ fn query_matching<T>(
     connection.prepare(&query)?.query_map(bound.as_slice(), read)?.collect()
 }
 
-/// What a query asks, with its values.
+/// The `WHERE` clause of a filter, with the values to bind.
 struct FilterClause {
     clause: String,
     values: Vec<(&'static str, Box<dyn ToSql>)>,
 }
 
 impl FilterClause {
-    /// Only what was asked for becomes a condition, so that an index can serve it.
+    /// Adds a condition only for the fields that are set, so that SQLite can use an index.
     fn new(filter: &Filter) -> Self {
         let mut conditions: Vec<&str> = Vec::new();
         let mut values: Vec<(&'static str, Box<dyn ToSql>)> =
@@ -228,7 +229,8 @@ impl FilterClause {
         add("target = :target", ":target", text(&filter.target));
         add(CALLER_CONDITION, ":caller", text(&filter.caller));
         let outcome = filter.outcome.map(|kind| kind.as_str().to_owned());
-        // The index of what did not end well serves only a query that says so itself.
+        // SQLite uses the partial index on failed calls only if the query repeats the index
+        // condition.
         let of_outcome = match filter.outcome {
             Some(OutcomeKind::Ok) => "outcome = :outcome",
             _ => "outcome = :outcome AND outcome <> 'ok'",
@@ -236,7 +238,7 @@ impl FilterClause {
         add(of_outcome, ":outcome", text(&outcome));
         add("created_at >= :since", ":since", time(filter.since));
         add("created_at < :until", ":until", time(filter.until));
-        // Its row gives the place in time, for numbers are not in order between processes.
+        // Ids are not ordered between processes, so the page starts at the time of that call.
         add(
             "(created_at, id) < (SELECT created_at, id FROM calls WHERE id = :before)",
             ":before",
@@ -273,7 +275,7 @@ mod tests {
         connection
     }
 
-    /// What one look at so many calls finds, or all looks.
+    /// Returns the ids found within `looks` slices, and the start of the searched period.
     fn search_pages(
         connection: &Connection,
         filter: &Filter,

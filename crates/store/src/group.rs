@@ -1,4 +1,4 @@
-//! Messages of many calls, folded into the fewest rows that one transaction has to touch.
+//! Groups of messages, merged into as few rows as possible for one transaction.
 
 use std::sync::Arc;
 
@@ -15,20 +15,20 @@ use crate::results::StoredResult;
 use crate::seal::SealDigest;
 use crate::tasks::TaskNote;
 
-/// Told after the commit, or why there was none.
+/// Receives the result of the commit.
 pub(crate) type CommitWaiter = oneshot::Sender<Result<(), LedgerError>>;
 
-/// What a call tells the writer.
+/// A message from a call to the writer.
 #[derive(Debug)]
 pub(crate) enum WriterMessage {
     Open(Box<NewRow>),
     Change(Box<CallChange>),
-    /// The block of numbers is used up, or somebody wants to read what was written.
+    /// The block of ids is used up, or a reader waits for queued messages to be committed.
     Refill(CommitWaiter),
 }
 
 impl WriterMessage {
-    /// Whether someone waits for the commit.
+    /// Returns whether a task waits for the commit.
     pub(crate) const fn is_urgent(&self) -> bool {
         match self {
             Self::Open(_) => false,
@@ -38,7 +38,7 @@ impl WriterMessage {
     }
 }
 
-/// The row of a call that is not in the file yet.
+/// A row that is not in the database yet.
 #[derive(Debug)]
 pub(crate) struct NewRow {
     pub(crate) id: CallId,
@@ -47,9 +47,9 @@ pub(crate) struct NewRow {
     pub(crate) intent: Option<IntentRow>,
     pub(crate) close: Option<CloseRow>,
     pub(crate) waiters: Vec<CommitWaiter>,
-    /// Whether the call is not sent before its intent is in the database.
+    /// Whether the call is only sent after its intent is committed.
     pub(crate) is_held_back: bool,
-    /// What seals the call, if its row was written complete; set while writing.
+    /// Digest for the seal, if the row was written complete; set while writing.
     pub(crate) digest: Option<SealDigest>,
 }
 
@@ -68,22 +68,22 @@ impl NewRow {
     }
 }
 
-/// A call as it was taken.
+/// The part of a call that is known when it is opened.
 #[derive(Debug)]
 pub(crate) struct CallOpening {
     pub(crate) created_at: i64,
     pub(crate) call: NewCall,
-    /// Its arguments, or where they are.
+    /// The arguments, or their place in a body file.
     pub(crate) arguments: StoredBody,
 }
 
-/// Something new about a call.
+/// An update of a call's row.
 #[derive(Debug)]
 pub(crate) struct CallChange {
     pub(crate) id: CallId,
     pub(crate) news: RowUpdate,
     pub(crate) waiter: Option<CommitWaiter>,
-    /// Whether a row was there to be changed; set while writing.
+    /// Whether the row existed; set while writing.
     pub(crate) landed: bool,
 }
 
@@ -93,16 +93,16 @@ pub(crate) enum RowUpdate {
     Close(DecisionDetails, Box<CloseRow>),
     Late(Bytes),
     Task(i64, Box<TaskNote>),
-    /// What happened to a call that stays open.
+    /// Events of a call that stays open.
     Timeline(Box<Timeline>),
 }
 
-/// What was learnt between opening and sending.
+/// Details that are known between opening and sending a call.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct DecisionDetails {
     pub(crate) digest: Option<Arc<str>>,
     pub(crate) verdict: Option<(VerdictWord, Arc<str>)>,
-    /// What happened so far, if anything did.
+    /// Events so far, if there were any.
     pub(crate) timeline: Option<Box<Timeline>>,
 }
 
@@ -110,7 +110,7 @@ pub(crate) struct DecisionDetails {
 pub(crate) struct IntentRow {
     pub(crate) at: i64,
     pub(crate) intent: Intent,
-    /// The arguments that leave, if they are not those of the call.
+    /// The arguments to send, if they differ from those of the call.
     pub(crate) sent: Option<StoredBody>,
 }
 
@@ -122,7 +122,7 @@ pub(crate) struct CloseRow {
     pub(crate) result: Option<ResultBody>,
 }
 
-/// A result, in the row or beside the database.
+/// A result in its row, or in a body file.
 #[derive(Debug)]
 pub(crate) enum ResultBody {
     Row(StoredResult),
@@ -130,7 +130,7 @@ pub(crate) enum ResultBody {
 }
 
 impl ResultBody {
-    /// The whole text, or where it is; none if it was cut.
+    /// Returns the whole text or its place, or `None` if the text was truncated.
     pub(crate) fn body(&self) -> Option<StoredBody> {
         match self {
             Self::Row(StoredResult::Whole(text)) => Some(StoredBody::Inline(text.clone())),
@@ -140,7 +140,7 @@ impl ResultBody {
     }
 }
 
-/// Everything that goes into one transaction.
+/// The content of one transaction.
 #[derive(Debug, Default)]
 pub(crate) struct Group {
     pub(crate) inserts: Vec<NewRow>,
@@ -165,7 +165,7 @@ impl Group {
         self.inserts.is_empty() && self.changes.is_empty() && self.refills.is_empty()
     }
 
-    /// The calls that have ended in this group, with what seals them if that is known.
+    /// Returns the calls that this group closes, with their digests if known.
     pub(crate) fn closed_calls(&self) -> impl Iterator<Item = (i64, Option<SealDigest>)> {
         let inserted = self.inserts.iter().filter(|row| row.close.is_some());
         let changed =
@@ -174,7 +174,7 @@ impl Group {
         inserted.chain(changed.map(|change| (change.id.get(), None)))
     }
 
-    /// Tells everyone who waits that their row is on disk, or that it was not there any more.
+    /// Notifies all waiters that their rows are committed, or that a row to update was missing.
     pub(crate) fn complete(self) {
         let inserted = self.inserts.into_iter().flat_map(|row| row.waiters);
         for waiter in inserted.chain(self.refills) {
@@ -188,10 +188,10 @@ impl Group {
         }
     }
 
-    /// Tells everyone who waits that nothing was written, and leaves what is still worth writing.
+    /// Reports the error to all waiters, and returns the messages that must still be written.
     ///
-    /// Intents that somebody waits for are dropped: their calls are told not to start, so they must
-    /// not look as if sent. The others are in the journal, and their calls have been sent.
+    /// Intents with a waiter are dropped: their calls will not start, so they must not look as if
+    /// they were sent. All other intents are in the journal, and their calls have been sent.
     pub(crate) fn fail(mut self, error: &LedgerError) -> Self {
         for row in &mut self.inserts {
             row.intent.take_if(|_| row.is_held_back);
@@ -210,7 +210,7 @@ impl Group {
         self
     }
 
-    /// Adds the rows of a later group.
+    /// Merges a later group into this one.
     pub(crate) fn absorb(&mut self, later: Self) {
         for row in later.inserts {
             self.add(WriterMessage::Open(Box::new(row)));
@@ -247,6 +247,6 @@ impl Group {
 }
 
 fn send_result(waiter: CommitWaiter, result: Result<(), LedgerError>) {
-    // A caller that no longer waits needs no answer.
+    // The receiver may be gone: not every caller waits until the commit.
     let _gone = waiter.send(result);
 }

@@ -1,8 +1,8 @@
-//! What calls promise, appended by the calls themselves: a process that dies has kept its word, and
-//! the database can take its time.
+//! A write-ahead journal per process. Calls append to it themselves, so an acknowledged entry
+//! survives the death of the process before it reaches the database.
 //!
-//! An entry is its length, its checksum and its bytes. A file is emptied or removed once the
-//! database has all of it; what a dead process left is brought in by the next one.
+//! An entry consists of its length, its checksum and its bytes. A file is truncated or removed once
+//! the database has all its entries; the next process recovers the files of a dead one.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -20,7 +20,7 @@ use crate::group::{CallOpening, RowUpdate};
 use crate::journal_entry::JournalEntry;
 use crate::{journal_entry, startup};
 
-/// A file that is longer than this is followed by the next, so that it can be removed.
+/// File size at which the journal continues in a new file, so that the old one can be removed.
 const MAX_FILE_LEN: u64 = 16 << 20;
 const SUFFIX: &str = ".journal";
 const HEADER_LEN: usize = 8;
@@ -30,14 +30,15 @@ const HEADER_LEN: usize = 8;
 pub(crate) struct Journal {
     folder: PathBuf,
     owner: String,
-    /// The database that it is for: beside another one its numbers mean other calls.
+    /// The database that the entries belong to. In a database that replaced it, the same ids are
+    /// other calls.
     database: SameFile,
     inner: Mutex<JournalState>,
 }
 
 #[derive(Debug, Default)]
 struct JournalState {
-    /// Made when the first call needs it.
+    /// Created on the first append.
     file: Option<(File, PathBuf)>,
     number: u32,
     length: u64,
@@ -45,7 +46,7 @@ struct JournalState {
 }
 
 impl Journal {
-    /// For the database at `path`.
+    /// Returns the journal of `owner` for the database at `path`.
     pub(crate) fn for_database(path: &Path, owner: &str) -> Self {
         Self {
             folder: startup::journal_folder(path),
@@ -55,9 +56,9 @@ impl Journal {
         }
     }
 
-    /// Appends what is new about a call, and hands it on with `queue` before anybody else can
-    /// append: what the file holds is in the queue, or already in the database. Gives it back if it
-    /// cannot be appended.
+    /// Appends an update of a call and calls `queue` with it under the same lock, so every entry of
+    /// the file is in the queue or already in the database. Returns the update if it cannot be
+    /// appended.
     pub(crate) fn append(
         &self,
         id: CallId,
@@ -73,7 +74,7 @@ impl Journal {
         None
     }
 
-    /// Empties the file if the database has everything in it.
+    /// Truncates the file if the database has all its entries.
     pub(crate) fn truncate_if(&self, is_all_written: impl FnOnce() -> bool) {
         let mut inner = self.lock();
         if inner.length > 0 && is_all_written() {
@@ -81,8 +82,8 @@ impl Journal {
         }
     }
 
-    /// Begins the next file if this one is full, and gives the full one: it may be removed once all
-    /// that is queued at this moment is written. `queued` is asked how much that is.
+    /// Starts the next file if the current one is full. Returns the path of the full file and the
+    /// result of `queued`: the number of messages to write before that file may be removed.
     pub(crate) fn rotate(&self, queued: impl FnOnce() -> usize) -> Option<(PathBuf, usize)> {
         let mut inner = self.lock();
         if inner.length < MAX_FILE_LEN {
@@ -94,10 +95,10 @@ impl Journal {
         Some((path, queued()))
     }
 
-    /// Removes the file: the database has everything.
+    /// Removes the file. The database must have all its entries.
     pub(crate) fn remove(&self) {
         if let Some((_, path)) = self.lock().file.take() {
-            // What stays behind is read again, which changes nothing.
+            // A leftover file is read again at the next start, which changes nothing.
             let _left = std::fs::remove_file(path);
         }
     }
@@ -145,7 +146,7 @@ impl JournalState {
         }
         let Some((file, _)) = &mut self.file else { return Ok(()) };
         if let Err(error) = file.write_all(&self.scratch) {
-            // Half an entry would hide those after it.
+            // A partial entry would hide the entries after it.
             let length = self.length;
             self.truncate_to(length);
             return Err(error);
@@ -158,7 +159,7 @@ impl JournalState {
         let Some((file, _)) = &self.file else { return };
         match file.set_len(length) {
             Ok(()) => self.length = length,
-            // The next entry begins a file that is in order.
+            // The next entry starts a new file.
             Err(_) => self.abandon_file(),
         }
     }
@@ -170,7 +171,7 @@ impl JournalState {
     }
 }
 
-/// The files that a process left, in order.
+/// Returns the journal files of a process, in order.
 pub(crate) fn owner_files(folder: &Path, owner: &str) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> =
         journal_files(folder).filter(|file| file_owner(file) == Some(owner)).collect();
@@ -178,12 +179,12 @@ pub(crate) fn owner_files(folder: &Path, owner: &str) -> Vec<PathBuf> {
     files
 }
 
-/// Whose files are there.
+/// Returns the processes that have journal files, once per file.
 pub(crate) fn owners(folder: &Path) -> impl Iterator<Item = String> {
     journal_files(folder).filter_map(|file| file_owner(&file).map(str::to_owned))
 }
 
-/// Those of the processes in `folder` whose files hold something.
+/// Returns the processes whose journal files are not empty.
 pub(crate) fn busy_owners(folder: &Path) -> Vec<String> {
     let holds = |file: &PathBuf| std::fs::metadata(file).is_ok_and(|file| file.len() > 0);
     journal_files(folder)
@@ -192,7 +193,8 @@ pub(crate) fn busy_owners(folder: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Every entry of a file; what comes after one that is cut off or damaged was never promised.
+/// Reads the entries of a file. Stops at the first truncated or damaged entry: an entry after it
+/// was never acknowledged.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<JournalEntry>> {
     let mut bytes = Vec::new();
     File::open(path)?.read_to_end(&mut bytes)?;

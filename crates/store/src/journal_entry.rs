@@ -1,4 +1,4 @@
-//! One entry of the journal as bytes, and back: the call, and what is new about it.
+//! Binary encoding of journal entries: the call and its update.
 
 use std::sync::Arc;
 
@@ -11,16 +11,17 @@ use crate::entry::{Intent, NewCall, VerdictWord};
 use crate::group::{CallOpening, CloseRow, DecisionDetails, IntentRow, ResultBody, RowUpdate};
 use crate::results::StoredResult;
 
-/// What is read back.
+/// A decoded entry.
 #[derive(Debug)]
 pub(crate) struct JournalEntry {
     pub(crate) id: CallId,
-    /// The call itself, in its first entry.
+    /// Present in the first entry of a call.
     pub(crate) opening: Option<CallOpening>,
     pub(crate) news: RowUpdate,
 }
 
-/// Adds an entry to `out`. Nothing but intents and outcomes is kept in the journal.
+/// Appends an entry to `out`. Returns false if the update cannot be journaled: only intents and
+/// outcomes whose result is complete can.
 pub(crate) fn write(
     out: &mut Vec<u8>,
     id: CallId,
@@ -70,13 +71,13 @@ pub(crate) fn write(
     if let RowUpdate::Intent(details, _) | RowUpdate::Close(details, _) = news
         && let Some(timeline) = &details.timeline
     {
-        // An entry without it ends here.
+        // Without a timeline, the entry ends here.
         to.text(&timeline.to_text());
     }
     true
 }
 
-/// Reads an entry back; none if it is none.
+/// Decodes an entry, or returns `None` if it is malformed.
 pub(crate) fn read(bytes: &Bytes) -> Option<JournalEntry> {
     let mut from = EntryDecoder(bytes.clone());
     let id = CallId(from.number()?);
@@ -87,7 +88,7 @@ pub(crate) fn read(bytes: &Bytes) -> Option<JournalEntry> {
         let target = from.text()?;
         let arguments = from.body()?;
         let reference = from.maybe(EntryDecoder::text)?;
-        // Where they are is told beside it.
+        // The arguments, or their place in a body file, are in `CallOpening::arguments`.
         let given = Bytes::new();
         let call = NewCall { face, caller, server, kind, target, arguments: given, reference };
         Some(CallOpening { created_at, call, arguments })

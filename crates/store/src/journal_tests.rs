@@ -1,4 +1,4 @@
-//! A journal that a dead process left: what is brought in, and how much of one that is cut off.
+//! Tests of recovery from journals of dead processes, complete or truncated.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::ledger::tests::{call_to, first_attempt};
 use crate::reader::{FullCall, LedgerReader};
 use crate::results::StoredResult;
 
-/// The details of a call whose server has said so much.
+/// Returns details with a timeline of these log messages.
 fn details(said: &[&str]) -> DecisionDetails {
     let verdict = Some((VerdictWord::Allow, Arc::from("a rule")));
     let mut timeline = Timeline::default();
@@ -24,7 +24,7 @@ fn details(said: &[&str]) -> DecisionDetails {
     DecisionDetails { digest: Some("d1g357".into()), verdict, timeline }
 }
 
-/// One call from its intent to its outcome, as a process leaves it that dies before it is brought in.
+/// Writes the journal of a process that died with one closed call before the database had it.
 fn left_behind(path: &Path, said: &[&str]) -> PathBuf {
     let folder = path.parent().unwrap().join("journal");
     let journal = Journal::for_database(path, "4711-gone");
@@ -48,7 +48,7 @@ fn left_behind(path: &Path, said: &[&str]) -> PathBuf {
 }
 
 async fn brought_in(path: &Path) -> Option<FullCall> {
-    // Who only reads sees it as well.
+    // A reader recovers the journal as well.
     LedgerReader::at(path).show(CallId(900)).await.unwrap()
 }
 
@@ -145,7 +145,7 @@ async fn what_happened_to_a_call_is_brought_in_with_its_intent_and_its_outcome()
         let full = brought_in(&path).await.unwrap();
         let said = full.timeline.map(|timeline| timeline.messages());
         assert_eq!((full.summary.outcome, said), (Some(outcome), Some(messages)));
-        // It is sealed by whoever writes next.
+        // The next writer seals the call.
         Ledger::open(&path, Durability::Process).unwrap().stop().await;
         let verified = LedgerReader::at(&path).verify().await.unwrap();
         assert_eq!((verified.sealed, verified.wrong), (1, None));
@@ -158,7 +158,7 @@ async fn what_a_dead_process_left_stays_while_a_part_of_it_cannot_be_read() {
     let path = folder.path().join("calls.db");
     Ledger::open(&path, Durability::Process).unwrap().stop().await;
     let file = left_behind(&path, &[]);
-    // What cannot be read comes first: it may have the beginning of what follows.
+    // The unreadable file comes first, because it may contain the opening of the later entries.
     let first = file.with_file_name("4711-gone.000000.journal");
     let second = file.with_file_name("4711-gone.000001.journal");
     std::fs::rename(&file, &second).unwrap();

@@ -1,4 +1,4 @@
-//! The handle on the ledger: opens calls, stores late answers, answers queries.
+//! The handle on the ledger: opens calls, stores late answers, runs queries.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -29,19 +29,19 @@ use crate::write_queue::WriteQueue;
 use crate::writer::{LedgerWriter, WriterShared};
 use crate::{redacted_body, startup};
 
-/// How long a call waits for the disk.
+/// How long a call waits for a commit.
 pub(crate) const COMMIT_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// How the ledger is kept.
+/// Options of a ledger.
 #[derive(Debug, Clone)]
 pub struct LedgerOptions {
-    /// What a commit survives.
+    /// The kind of failure that a commit survives.
     pub durability: Durability,
-    /// Results with more bytes than this go into a file of their own.
+    /// Maximum size of a result in the database, in bytes; larger results get a separate file.
     pub result_limit: usize,
-    /// How long to wait for another process that holds the file locked.
+    /// How long to wait while another process holds the database lock.
     pub busy_wait: Duration,
-    /// How many pages of 4 KiB the file may have.
+    /// Maximum size of the database, in pages of 4 KiB.
     pub max_pages: Option<u32>,
 }
 
@@ -56,7 +56,7 @@ impl Default for LedgerOptions {
     }
 }
 
-/// The ledger; clones are handles on the same one.
+/// The ledger. Clones share the same state.
 #[derive(Debug, Clone)]
 pub struct Ledger(Arc<LedgerMode>);
 
@@ -78,7 +78,7 @@ struct LiveLedger {
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
-/// What an open call needs of a ledger that writes.
+/// The parts of a live ledger that an open call uses.
 #[derive(Debug, Clone)]
 pub(crate) struct LedgerLink {
     pub ledger: Ledger,
@@ -90,7 +90,7 @@ pub(crate) struct LedgerLink {
 }
 
 impl Ledger {
-    /// Opens or creates the ledger at `path`; blocks for a short time.
+    /// Opens or creates the ledger at `path`. Blocks for a short time.
     ///
     /// # Errors
     /// If the file or its folder cannot be used.
@@ -98,7 +98,7 @@ impl Ledger {
         Self::open_with(path, &LedgerOptions { durability, ..LedgerOptions::default() })
     }
 
-    /// Opens or creates the ledger at `path`; blocks for a short time.
+    /// Opens or creates the ledger at `path` with these options. Blocks for a short time.
     ///
     /// # Errors
     /// If the file or its folder cannot be used.
@@ -125,6 +125,7 @@ impl Ledger {
             reader,
             opened,
             results: parent_folder(path).join("results").into(),
+            // A truncated result keeps two ends.
             result_limit: options.result_limit.max(2),
             durability: options.durability,
             bodies: Arc::new(bodies),
@@ -132,13 +133,13 @@ impl Ledger {
         }))))
     }
 
-    /// A ledger that keeps nothing: calls only get their record back.
+    /// Returns a ledger that stores nothing: calls only get their record back.
     #[must_use]
     pub fn off() -> Self {
         Self(Arc::new(LedgerMode::Off(AtomicI64::new(1))))
     }
 
-    /// What happened while it was opened; none if nothing is kept.
+    /// Returns the report about opening the ledger, or `None` if the ledger is off.
     #[must_use]
     pub fn open_report(&self) -> Option<&OpenReport> {
         match &*self.0 {
@@ -147,10 +148,10 @@ impl Ledger {
         }
     }
 
-    /// Fails while calls would be refused.
+    /// Checks that new calls would be accepted.
     ///
     /// # Errors
-    /// Why nothing can be written.
+    /// The reason why nothing can be written.
     pub fn check(&self) -> Result<(), LedgerError> {
         match &*self.0 {
             LedgerMode::On(live) => live.shared.status.check(),
@@ -158,10 +159,10 @@ impl Ledger {
         }
     }
 
-    /// Takes a call; its row is on the way to the disk when this returns.
+    /// Opens a call. Its row is queued for the writer when this returns.
     ///
     /// # Errors
-    /// If nothing can be written now. The call must not start.
+    /// If nothing can be written at present. The call must not start.
     pub async fn open_call(&self, mut call: NewCall) -> Result<OpenCall, LedgerError> {
         let created_at = Timestamp::now();
         let live = match &*self.0 {
@@ -185,7 +186,7 @@ impl Ledger {
         Ok(OpenCall::new(id, created_at, opening, link))
     }
 
-    /// Keeps an answer that came after the call was closed; the outcome stays as it is.
+    /// Stores an answer that arrived after the call was closed. The outcome does not change.
     ///
     /// # Errors
     /// If it could not be written.
@@ -200,7 +201,7 @@ impl Ledger {
         wait_for_commit(written).await
     }
 
-    /// Calls that match, newest first.
+    /// Returns the matching calls, newest first.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -211,7 +212,7 @@ impl Ledger {
         }
     }
 
-    /// Everything about one call.
+    /// Returns the full details of a call.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -222,7 +223,7 @@ impl Ledger {
         }
     }
 
-    /// Everything about the newest call that its caller named so.
+    /// Returns the full details of the newest call with this reference.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -236,7 +237,8 @@ impl Ledger {
         }
     }
 
-    /// The servers that a conversation has sent something to.
+    /// Returns the servers and targets that the calls of a conversation were sent to, with the
+    /// number of calls.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -250,7 +252,8 @@ impl Ledger {
         }
     }
 
-    /// The whole JSON text of a call's result; none if there is none or not all of it was kept.
+    /// Returns the full JSON text of a call's result, or `None` if there is no result or only a
+    /// part was stored.
     ///
     /// # Errors
     /// If the file that holds it cannot be read.
@@ -265,7 +268,7 @@ impl Ledger {
             .map_err(|error| LedgerError::Read(error.to_string()))
     }
 
-    /// How many calls there are.
+    /// Returns the number of recorded calls.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -276,19 +279,19 @@ impl Ledger {
         }
     }
 
-    /// Writes what is on the way, lets go of the file and takes no more calls.
+    /// Writes all queued messages, closes the file and accepts no more calls.
     pub async fn stop(&self) {
         let LedgerMode::On(live) = &*self.0 else { return };
         live.shared.queue.close();
         let thread = live.thread.lock().take();
         if let Some(thread) = thread {
             let joined = tokio::task::spawn_blocking(move || thread.join());
-            // A disk that hangs must not keep the host from ending.
+            // A hanging disk must not keep the host from shutting down.
             let _hung = tokio::time::timeout(COMMIT_TIMEOUT, joined).await;
         }
     }
 
-    /// For queries; none if nothing is kept.
+    /// Returns the reader, or `None` if the ledger is off.
     pub async fn reader(&self) -> Result<Option<&LedgerReader>, LedgerError> {
         match &*self.0 {
             LedgerMode::On(live) => live.synced_reader().await.map(Some),
@@ -296,7 +299,7 @@ impl Ledger {
         }
     }
 
-    /// For calls that write; none if nothing is kept.
+    /// Returns the link for calls that write, or `None` if the ledger is off.
     pub(crate) fn writer_link(&self) -> Option<LedgerLink> {
         match &*self.0 {
             LedgerMode::On(live) => Some(self.link(live)),
@@ -317,7 +320,8 @@ impl Ledger {
 }
 
 impl LedgerLink {
-    /// Takes a long text out of the way of the database, where that survives as much.
+    /// Moves a long text to a body file, unless calls must survive a power loss: body files are not
+    /// synced to disk.
     pub(crate) fn store(&self, text: &Bytes) -> std::io::Result<StoredBody> {
         match self.durability {
             Durability::Process => self.bodies.store(text),
@@ -327,9 +331,9 @@ impl LedgerLink {
 }
 
 impl LiveLedger {
-    /// The reader, once the database has what was promised before.
+    /// Returns the reader after all queued messages are committed.
     async fn synced_reader(&self) -> Result<&LedgerReader, LedgerError> {
-        // While nothing can be written, what was written can still be read.
+        // If nothing can be written, the committed rows can still be read.
         if self.shared.status.check().is_ok() && self.shared.queue.len() > 0 {
             let (waiter, written) = oneshot::channel();
             self.shared.queue.force(WriterMessage::Refill(waiter));
@@ -356,7 +360,7 @@ impl LiveLedger {
 
 impl Drop for LiveLedger {
     fn drop(&mut self) {
-        // The thread writes what is left and ends by itself.
+        // The thread writes the remaining messages and then exits.
         self.shared.queue.close();
     }
 }

@@ -1,4 +1,4 @@
-//! What the ledger keeps of calls that end well or badly, and what it shows of them.
+//! Tests of recording, listing and showing calls with all kinds of outcomes.
 
 use std::collections::BTreeSet;
 

@@ -1,13 +1,13 @@
-//! The durable record of every call, the conversations that calls belong to, the audit log and the queue
-//! of what waits for a person.
+//! The durable record of every call, the conversations that calls belong to, the audit log and the
+//! queue of pending reviews and questions.
 //!
-//! A call is opened, its intent is kept before the first byte leaves, and it is closed with exactly one
-//! outcome. A call appends to the journal of its process; one thread brings the entries into SQLite, many
-//! calls per transaction. Several processes may share one database. Where a promise must survive a loss
-//! of power, calls wait for the database instead.
+//! A call is opened, its intent is recorded before the first byte is sent, and it is closed with
+//! exactly one outcome. A call appends to the journal of its process; one thread moves the entries
+//! into SQLite, many calls per transaction. Several processes may share one database. With
+//! [`Durability::Power`](switchboard_core::Durability), calls wait for the database commit instead.
 //!
-//! The `seal` module chains the closed calls, `checkpoint` signs the chain and `verify` checks it. This
-//! crate never decides about a call and never talks to a server.
+//! The `seal` module chains the closed calls, `checkpoint` signs the chain and `verify` checks it.
+//! This crate never decides about a call and never talks to a server.
 
 mod audit;
 mod bodies;

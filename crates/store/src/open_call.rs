@@ -1,4 +1,4 @@
-//! A call that is under way: its intent, and exactly one outcome however it ends.
+//! A call in flight: its intent, and exactly one outcome however it ends.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -25,10 +25,11 @@ use crate::redacted_body;
 use crate::results::StoredResult;
 use crate::tasks::TaskNote;
 
-/// A call that is under way.
+/// A call in flight.
 ///
-/// Dropped without an outcome it is recorded as `unknown` if its intent was written, for then it
-/// may have been sent, and as `cancelled` if not. One that goes on as a task stays open.
+/// If it is dropped without an outcome, it is recorded as `unknown` if its intent was written,
+/// because it may have been sent, and as `cancelled` otherwise. A call that continues as a task
+/// stays open.
 #[derive(Debug)]
 #[must_use = "dropping it records the call as cancelled"]
 pub struct OpenCall {
@@ -36,12 +37,12 @@ pub struct OpenCall {
     created_at: Timestamp,
     started: Instant,
     link: Option<LedgerLink>,
-    /// The call itself, until the journal has it.
+    /// Taken by the first journal entry, which contains it.
     opening: Mutex<Option<Arc<CallOpening>>>,
     details: Mutex<DecisionDetails>,
     timeline: CallTimeline,
     may_be_sent: AtomicBool,
-    /// Whether the server goes on with it, and the ledger knows.
+    /// Whether the call continues as a recorded task of the server.
     is_task: AtomicBool,
 }
 
@@ -59,7 +60,7 @@ impl OpenCall {
         call
     }
 
-    /// A call of which nothing is kept.
+    /// Returns a call that is not recorded.
     pub(crate) fn without_ledger(id: CallId, created_at: Timestamp) -> Self {
         Self {
             id,
@@ -74,7 +75,8 @@ impl OpenCall {
         }
     }
 
-    /// A call that goes on as a task, in the hands of somebody else than who made it.
+    /// Restores a call that continues as a task, possibly in another process than the one that made
+    /// it.
     pub(crate) fn resume(full: &FullCall, link: Option<LedgerLink>) -> Self {
         let summary = &full.summary;
         let age = Timestamp::now().duration_since(summary.created_at);
@@ -102,49 +104,50 @@ impl OpenCall {
         }
     }
 
-    /// The number of the call.
+    /// Returns the id of the call.
     #[must_use]
     pub const fn id(&self) -> CallId {
         self.id
     }
 
-    /// The steps of the call, to be added to.
+    /// Returns the timeline of the call, to which events can be added.
     #[must_use]
     pub const fn timeline(&self) -> &CallTimeline {
         &self.timeline
     }
 
-    /// When it was opened.
+    /// Returns when the call was opened.
     #[must_use]
     pub const fn created_at(&self) -> Timestamp {
         self.created_at
     }
 
-    /// How long ago it was opened.
+    /// Returns how long ago the call was opened.
     #[must_use]
     pub fn elapsed(&self) -> Duration {
         self.started.elapsed()
     }
 
-    /// Notes which definition the call was resolved to; written with the intent or the outcome.
+    /// Sets the digest of the resolved definition. It is written with the intent or the outcome.
     pub fn note_definition(&self, definition_digest: impl Into<Arc<str>>) {
         let mut details = self.details.lock();
         details.digest = Some(definition_digest.into());
     }
 
-    /// Notes what policy said and which rule or person; written with the intent or the outcome.
+    /// Sets the verdict and the rule or person that decided. They are written with the intent or
+    /// the outcome.
     pub fn note_verdict(&self, verdict: VerdictWord, by: impl Into<Arc<str>>) {
         let mut details = self.details.lock();
         details.verdict = Some((verdict, by.into()));
     }
 
-    /// What was decided last, and by which rule or person.
+    /// Returns the last verdict, and the rule or person that decided.
     #[must_use]
     pub fn verdict(&self) -> Option<(VerdictWord, Arc<str>)> {
         self.details.lock().verdict.clone()
     }
 
-    /// Adds to what was noted of the decision, such as what a hook put in place.
+    /// Appends a note to the verdict, such as the arguments that a hook replaced.
     pub fn append_verdict_note(&self, note: &str) {
         let mut details = self.details.lock();
         if let Some((_, by)) = &mut details.verdict {
@@ -152,10 +155,10 @@ impl OpenCall {
         }
     }
 
-    /// Writes that the call is about to be sent; returns after the commit.
+    /// Records that the call is about to be sent. Returns once that is durable.
     ///
     /// # Errors
-    /// If that could not be written. The call must not be sent.
+    /// If the intent could not be written. The call must not be sent.
     pub async fn record_intent(&self, intent: Intent) -> Result<(), LedgerError> {
         if let Some(link) = &self.link {
             link.shared.status.check()?;
@@ -173,12 +176,12 @@ impl OpenCall {
         Ok(())
     }
 
-    /// Writes that the server goes on with the call as a task; returns after the commit.
+    /// Records that the server continues the call as a task. Returns after the commit.
     ///
-    /// From here on the call stays open, whatever becomes of its caller, until it is closed.
+    /// From then on, the call stays open until it is closed, even if its caller disappears.
     ///
     /// # Errors
-    /// If that could not be written. Then nobody else can finish the call.
+    /// If the task could not be written. No other process can then finish the call.
     pub async fn record_task(&self, note: TaskNote) -> Result<(), LedgerError> {
         if let Some(link) = &self.link {
             let (waiter, written) = oneshot::channel();
@@ -193,13 +196,13 @@ impl OpenCall {
         Ok(())
     }
 
-    /// Whether the call goes on as a task that others may finish.
+    /// Returns whether the call continues as a task that another process may finish.
     #[must_use]
     pub fn is_task(&self) -> bool {
         self.is_task.load(Ordering::Acquire)
     }
 
-    /// Leaves a call that goes on as a task open for whoever finishes it.
+    /// Leaves a call that continues as a task open, so that another process can finish it.
     #[must_use]
     pub fn leave_open(mut self, outcome: Outcome) -> Record {
         let link = self.link.take();
@@ -209,9 +212,9 @@ impl OpenCall {
         Record { recorded: link.is_some(), ..self.record(outcome) }
     }
 
-    /// Writes the outcome; returns after the commit.
+    /// Records the outcome. Returns once that is durable.
     ///
-    /// If it cannot be written now, the record says so and the ledger keeps trying.
+    /// If the outcome cannot be written at present, the record says so, and the writer retries.
     pub async fn close(mut self, outcome: Outcome) -> Record {
         let mut record = self.record(outcome);
         let Some(link) = self.link.take() else { return record };
@@ -233,7 +236,7 @@ impl OpenCall {
         record
     }
 
-    /// A result that is too long for its row goes beside the database, if that works.
+    /// Moves a long result to a body file. If that fails, the result stays in its row.
     fn keep_result(&self, link: &LedgerLink, row: &mut CloseRow) {
         if let Some(ResultBody::Row(StoredResult::Whole(text))) = &row.result
             && let Ok(kept) = link.store(text)
@@ -245,17 +248,17 @@ impl OpenCall {
         }
     }
 
-    /// Returns once it is sure that what is new is kept: in the journal, or else in the database.
+    /// Returns once the update is durable, in the journal or in the database.
     async fn persist(&self, link: &LedgerLink, news: RowUpdate) -> Result<(), LedgerError> {
         let queue = |news, waiter| self.send_change(link, news, waiter);
         let news = match &link.shared.journal {
-            // A task may be closed by others: whose outcome counts is decided in the database.
+            // Several processes may close a task. The database decides whose outcome is recorded.
             Some(journal) if !self.is_task() => {
                 let opening = self.opening.lock().take();
                 let not_kept =
                     journal.append(self.id, opening.as_deref(), news, |news| queue(news, None));
                 let Some(news) = not_kept else { return Ok(()) };
-                // The database may still take it, or says better what is wrong.
+                // The database may still accept the update; otherwise, its error is more precise.
                 *self.opening.lock() = opening;
                 news
             }
@@ -278,7 +281,7 @@ impl OpenCall {
         }
     }
 
-    /// The file is written on a thread that ends its work even if nobody waits any more.
+    /// Writes a large result on a blocking thread, which completes even if the caller is cancelled.
     fn close_large(&self, link: LedgerLink, mut row: CloseRow, text: Bytes, waiter: CommitWaiter) {
         let id = self.id;
         let details = self.details();
@@ -289,6 +292,8 @@ impl OpenCall {
             let news = RowUpdate::Close(details, Box::new(row));
             let change = CallChange { id, news, waiter: Some(waiter), landed: false };
             link.shared.queue.force(WriterMessage::Change(Box::new(change)));
+            // Dropped last: without this handle, the queue could be closed before the message is in
+            // it.
             drop(link.ledger);
         });
     }
@@ -304,14 +309,14 @@ impl OpenCall {
         }
     }
 
-    /// Has what happened written down with what is written next.
+    /// Attaches the timeline to the next update.
     fn attach_timeline(&self, timeline: Option<Box<Timeline>>) {
         if timeline.is_some() {
             self.details.lock().timeline = timeline;
         }
     }
 
-    /// Writes down what happened to a call that stays open.
+    /// Writes the timeline of a call that stays open.
     fn keep_timeline(&self, link: &LedgerLink) {
         if let Some(timeline) = self.timeline.take() {
             self.send_change(link, RowUpdate::Timeline(timeline), None);

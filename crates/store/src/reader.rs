@@ -1,4 +1,4 @@
-//! Queries on the ledger, each on a connection of its own that can only read.
+//! Queries on the ledger, each on its own read-only connection.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -21,91 +21,82 @@ use crate::rows::read_full;
 use crate::schema::connect_read_only;
 use crate::startup;
 
-/// Reads a ledger without being able to change it.
+/// A read-only view of a ledger.
 #[derive(Debug, Clone)]
 pub struct LedgerReader {
     path: Arc<Path>,
-    /// The process that reads, if it writes as well: it knows what it has brought in.
+    /// The owner name of this process, if it also writes: its own entries are already synced.
     own: Option<Arc<str>>,
 }
 
 /// One call in a list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CallSummary {
-    /// The number of the call.
     pub id: CallId,
-    /// When it was opened.
     pub created_at: Timestamp,
-    /// The face it came through.
     pub face: String,
     pub caller: String,
-    /// The server it is for.
     pub server: String,
-    /// What kind of thing it names.
     pub kind: TargetKind,
-    /// The tool or prompt name, or the resource address.
+    /// Name of the tool or prompt, or URI of the resource.
     pub target: String,
-    /// What policy said, and which rule or person.
+    /// The verdict, and the rule or person that decided.
     pub verdict: Option<(VerdictWord, String)>,
-    /// How it ended; none while it is under way.
+    /// `None` while the call is in flight.
     pub outcome: Option<OutcomeKind>,
-    /// The machine word of the outcome.
+    /// Machine-readable reason of the outcome.
     pub reason: Option<String>,
-    /// How long it took.
     pub duration: Option<Duration>,
-    /// How many bytes the result had.
+    /// Size of the result in bytes.
     pub result_bytes: Option<u64>,
-    /// The server's name for the task that it became.
+    /// The server's id of the task that the call became.
     pub task: Option<String>,
 }
 
-/// Everything about one call.
+/// The full details of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FullCall {
-    /// What a list shows.
     pub summary: CallSummary,
-    /// The process that made it.
+    /// The process that made the call.
     pub owner: String,
-    /// The caller's own name for it.
+    /// The caller's own name for the call.
     pub reference: Option<String>,
-    /// The digest of the definition it was resolved to.
+    /// Digest of the definition that the call was resolved to.
     pub definition_digest: Option<String>,
-    /// The JSON text of the arguments, as proposed.
+    /// JSON text of the proposed arguments.
     pub arguments: Bytes,
-    /// The arguments that left, if a hook changed them.
+    /// The arguments that were sent, if a hook changed them.
     pub sent_arguments: Option<Bytes>,
-    /// When the first attempt was about to leave.
+    /// When the intent of the first attempt was recorded.
     pub intent_at: Option<Timestamp>,
-    /// Which process or session of the server got it.
+    /// The process or session of the server that received the call.
     pub instance: Option<String>,
-    /// How many attempts there were.
+    /// Number of attempts.
     pub attempts: u32,
-    /// Why another way than the first choice was taken.
+    /// Why the instance was not the first choice.
     pub fallback: Option<String>,
-    /// The sentence of the outcome.
+    /// Human-readable message of the outcome.
     pub message: Option<String>,
-    /// What to do next.
     pub hint: Option<String>,
     pub finished_at: Option<Timestamp>,
-    /// What the server answered.
     pub result: Option<StoredResult>,
-    /// What the server answered after the call was closed.
+    /// The answer that arrived after the call was closed.
     pub late: Option<Bytes>,
-    /// What happened between its beginning and its end, beside the above.
+    /// Events between the opening and the end of the call.
     pub timeline: Option<Timeline>,
 }
 
-/// As long other processes may take to bring in what they promised.
+/// How long a query waits for other processes to commit their journaled entries.
 const OTHER_WRITERS_WAIT: Duration = Duration::from_millis(200);
 
-/// What there is to know about a call.
+/// Columns of [`FullCall`].
 pub(crate) const FULL_COLUMNS: &str = "*, (SELECT task FROM tasks WHERE call = calls.id) AS task,
     (SELECT steps FROM timelines WHERE call = calls.id) AS timeline";
 
 const BY_REFERENCE: &str = "WHERE reference = ?1 ORDER BY created_at DESC, id DESC LIMIT 1";
 
 impl LedgerReader {
-    /// Reads the ledger at `path`.
+    /// Returns a reader of the ledger at `path`.
     #[must_use]
     pub fn at(path: &Path) -> Self {
         Self { path: path.into(), own: None }
@@ -115,7 +106,7 @@ impl LedgerReader {
         Self { path: path.into(), own: Some(owner.into()) }
     }
 
-    /// Calls that match, newest first.
+    /// Returns the matching calls, newest first.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -123,7 +114,7 @@ impl LedgerReader {
         self.query(move |connection| list(connection, &filter)).await
     }
 
-    /// Everything about one call.
+    /// Returns the full details of a call.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -136,7 +127,7 @@ impl LedgerReader {
         .await
     }
 
-    /// Everything about the newest call that its caller named so.
+    /// Returns the full details of the newest call with this reference.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -153,8 +144,8 @@ impl LedgerReader {
         .await
     }
 
-    /// What something was sent to by callers whose names for it begin with `conversation` and a
-    /// slash: servers, targets, and how often.
+    /// Returns the servers and targets that calls were sent to, with the number of calls, for all
+    /// calls whose reference starts with `conversation` and a slash.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -162,7 +153,7 @@ impl LedgerReader {
         &self,
         conversation: &str,
     ) -> Result<Vec<(String, String, u64)>, LedgerError> {
-        // The character after the slash is the zero.
+        // A range instead of `LIKE` uses the index: `0` is the character after `/`.
         let from = format!("{conversation}/");
         let to = format!("{conversation}0");
         self.query(move |connection| {
@@ -178,7 +169,7 @@ impl LedgerReader {
         .await
     }
 
-    /// How many calls there are.
+    /// Returns the number of recorded calls.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -213,7 +204,8 @@ impl LedgerReader {
     }
 }
 
-/// Gives other processes the time to bring in what they promised; brings in what dead ones left.
+/// Waits until other processes have committed their journaled entries, and recovers those of dead
+/// processes.
 fn wait_for_others(path: &Path, own: Option<&str>) {
     let journals = startup::journal_folder(path);
     let owners = owners_folder(path);
@@ -225,7 +217,7 @@ fn wait_for_others(path: &Path, own: Option<&str>) {
             return;
         }
         if others.iter().any(|owner| !is_alive(&owners, owner)) {
-            // If it cannot be written here, what the database has is all there is to read.
+            // If recovery cannot write, the query reads what the database has.
             _ = startup::recover_journals(path);
             return;
         }

@@ -1,4 +1,4 @@
-//! What became of the calls of processes that are dead.
+//! Recovery of the calls of dead processes.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,8 @@ use crate::journal::{owner_files, read};
 use crate::journal_entry::JournalEntry;
 use crate::statements::{apply, insert};
 
-/// Gives every call of a dead process its outcome, except those that go on as tasks, and removes the locks of dead processes.
+/// Closes the calls of dead processes, except those that continue as tasks, and removes the locks
+/// of these processes.
 pub(crate) fn recover(
     connection: &mut Connection,
     owners: &Path,
@@ -36,7 +37,8 @@ pub(crate) fn recover(
     let mut dead = Vec::new();
     let now = Timestamp::now().as_microsecond();
     for name in &names {
-        // What cannot be read stays as it is, for whoever can: it may say how the calls ended.
+        // An unreadable journal is left for a later process: it may contain the outcomes of these
+        // calls.
         let Some(entries) = read_journals(journals, name) else { continue };
         replay(&transaction, name, entries)?;
         dead.push(name);
@@ -57,7 +59,7 @@ pub(crate) fn recover(
     transaction.commit()?;
     for name in dead {
         for file in owner_files(journals, name) {
-            // Read again it changes nothing.
+            // A leftover file is read again at the next start, which changes nothing.
             let _left = std::fs::remove_file(file);
         }
         remove_owner(owners, name, gate);
@@ -65,7 +67,7 @@ pub(crate) fn recover(
     Ok(())
 }
 
-/// What the journal of `owner` holds, in order; none if a part of it cannot be read.
+/// Returns the journal entries of `owner`, in order, or `None` if a file cannot be read.
 fn read_journals(journals: &Path, owner: &str) -> Option<Vec<JournalEntry>> {
     let mut entries = Vec::new();
     for file in owner_files(journals, owner) {
@@ -74,7 +76,7 @@ fn read_journals(journals: &Path, owner: &str) -> Option<Vec<JournalEntry>> {
     Some(entries)
 }
 
-/// Brings in what the journal of `owner` held. What the database has already stays as it is.
+/// Applies journal entries. Rows that the database already has are not changed.
 fn replay(
     connection: &Connection,
     owner: &str,

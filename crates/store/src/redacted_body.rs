@@ -1,14 +1,15 @@
-//! What of a call's texts is written down: no secrets, and of very long arguments a digest and the beginning.
+//! Redaction of a call's texts before they are stored. Very long arguments are replaced by a digest
+//! and their beginning.
 
 use bytes::Bytes;
 use switchboard_text::{hex_digest, redact_bytes};
 
-/// Longer arguments are not kept whole, in bytes.
+/// Maximum length of arguments that are stored in full, in bytes.
 const MAX_ARGUMENTS_LEN: usize = 256 << 10;
-/// So much of them is kept, in bytes.
+/// Length of the stored beginning of longer arguments, in bytes.
 const HEAD_LEN: usize = 4 << 10;
 
-/// The arguments as they are kept; JSON stays JSON.
+/// Redacts and truncates arguments. The result is valid JSON if the input is.
 pub(crate) fn redact_arguments(text: &Bytes) -> Bytes {
     let clean = without_secrets(text);
     if clean.len() <= MAX_ARGUMENTS_LEN {
@@ -25,7 +26,7 @@ pub(crate) fn redact_arguments(text: &Bytes) -> Bytes {
     Bytes::from(excerpt.to_string())
 }
 
-/// The same bytes if there are no secrets in them, which costs one pass and no copy.
+/// Redacts secrets. Text without secrets is returned without a copy.
 pub(crate) fn without_secrets(text: &Bytes) -> Bytes {
     redact_bytes(text).map_or_else(|| text.clone(), Bytes::from)
 }

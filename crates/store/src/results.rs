@@ -1,4 +1,4 @@
-//! Results as they are kept: whole up to a limit, beyond it the two ends and a file.
+//! Stored results: complete up to a limit, beyond it the two ends and a file.
 
 use std::io;
 use std::io::Write;
@@ -11,27 +11,27 @@ use switchboard_text::truncate_middle;
 use crate::call_id::CallId;
 use crate::redacted_body;
 
-/// As much of a result that has a file of its own stands in the row as well.
+/// Maximum length of the ends that a row keeps of a result with its own file, in bytes.
 const MAX_ENDS_LEN: usize = 16 << 10;
 
-/// A result as it is kept.
+/// The result of a call as it is stored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoredResult {
-    /// The JSON text, byte for byte.
+    /// The JSON text, unmodified except for redaction.
     Whole(Bytes),
-    /// Too large for the ledger.
+    /// The two ends of a result that is too large for the ledger.
     Cut {
         head: Bytes,
         tail: Bytes,
-        /// How many bytes it had.
+        /// Size of the full result in bytes.
         total: u64,
-        /// Where all of it is, if that file could be written.
+        /// Path of the full result, if the file could be written.
         file: Option<PathBuf>,
     },
 }
 
 impl StoredResult {
-    /// How many bytes the result had.
+    /// Returns the size of the full result in bytes.
     #[must_use]
     pub fn total(&self) -> u64 {
         match self {
@@ -40,18 +40,19 @@ impl StoredResult {
         }
     }
 
-    /// The whole text, from its file if it has one; none if not all of it is there.
+    /// Returns the whole text, from its file if it has one, or `None` if the file is missing or
+    /// incomplete.
     pub fn load_whole(self, folder: &Path) -> io::Result<Option<Bytes>> {
         let (file, total) = match self {
             Self::Whole(text) => return Ok(Some(text)),
             Self::Cut { file: None, .. } => return Ok(None),
             Self::Cut { file: Some(file), total, .. } => (file, total),
         };
-        // The state folder may have been moved since.
+        // The state folder may have been moved.
         let moved = file.file_name().map(|name| folder.join(name));
         for place in [Some(file), moved].into_iter().flatten() {
             match std::fs::read(place) {
-                // A file that a loss of power cut short is not the result.
+                // A file that a power loss truncated is not the result.
                 Ok(text) if text.len() as u64 == total => return Ok(Some(text.into())),
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 Ok(_) | Err(_) => {}
@@ -60,10 +61,10 @@ impl StoredResult {
         Ok(None)
     }
 
-    /// Writes the whole text to a file of its own and keeps the two ends.
+    /// Writes the whole text to its own file and returns the two ends.
     ///
-    /// If the file cannot be written the ends are kept all the same: a call that ran needs its
-    /// outcome more than its result.
+    /// If the file cannot be written, the ends are still stored: recording the outcome of a call
+    /// that ran matters more than its full result.
     pub(crate) fn spill(
         text: &Bytes,
         limit: usize,

@@ -1,4 +1,4 @@
-//! Rows of the ledger as what they say.
+//! Conversion of database rows to calls.
 
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
@@ -76,7 +76,8 @@ pub(crate) fn read_full(row: &Row<'_>, bodies: &Path) -> rusqlite::Result<FullCa
     })
 }
 
-/// A text that is not in its row: none if it is, some nothing if it is gone.
+/// Reads a text from its body file. Returns `None` if the text is in the row, and `Some(None)` if
+/// the file does not have it any more.
 fn read_body(
     row: &Row<'_>,
     column: &str,

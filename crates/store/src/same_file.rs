@@ -1,11 +1,11 @@
-//! Whether a file that is open is still where it was opened: what is written to one that was moved or removed is found by nobody.
+//! Detection of moved or removed files: anything written to an open file without a path is lost.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
 use rusqlite::ffi;
 
-/// A path, and the file that it led to.
+/// A path and the identity of the file that was opened there.
 #[derive(Debug)]
 pub(crate) struct SameFile {
     path: PathBuf,
@@ -13,12 +13,12 @@ pub(crate) struct SameFile {
 }
 
 impl SameFile {
-    /// The file that is at `path` now.
+    /// Captures the identity of the file at `path`.
     pub(crate) fn at(path: &Path) -> Self {
         Self { path: path.to_owned(), opened: identity(path) }
     }
 
-    /// Fails once the path leads to another file, or to none.
+    /// Fails if the path leads to another file, or to none.
     pub(crate) fn check(&self) -> rusqlite::Result<()> {
         if identity(&self.path) == self.opened {
             return Ok(());
@@ -29,7 +29,7 @@ impl SameFile {
     }
 }
 
-/// What to do about such an error, if it is one.
+/// Returns the hint for the error of [`SameFile::check`].
 pub(crate) fn hint_if_moved(error: &rusqlite::Error) -> Option<&'static str> {
     let code = error.sqlite_error().map(|error| error.extended_code);
     (code == Some(ffi::SQLITE_READONLY_DBMOVED))
@@ -45,14 +45,14 @@ fn identity(path: &Path) -> Option<Identity> {
     std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }
 
-/// Whether no path leads to the file any more.
+/// Returns whether the file was unlinked.
 #[cfg(unix)]
 pub(crate) fn is_removed(file: &File) -> bool {
     use std::os::unix::fs::MetadataExt;
     file.metadata().is_ok_and(|file| file.nlink() == 0)
 }
 
-// Windows neither moves nor removes what somebody has open.
+// Windows does not move or remove open files.
 #[cfg(not(unix))]
 type Identity = ();
 

@@ -1,4 +1,4 @@
-//! The tables of the ledger, how a connection is set up, and how older files are brought up to date.
+//! Tables of the ledger, setup of connections, and migrations.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,16 +11,16 @@ use crate::file::{FileError, with_suffix};
 use crate::ledger::LedgerOptions;
 use crate::{seal, timelines};
 
-/// What a file of one kind holds.
+/// The schema of a database file.
 #[derive(Debug)]
 pub(crate) struct DatabaseSchema {
-    /// Marks the file as ours, so that another program's database is never touched.
+    /// The `application_id`, so that a database of another program is never changed.
     pub(crate) application: i64,
-    /// What brings a file from one format to the next; their number is the newest format.
+    /// Migrations from each format to the next. Their number is the newest format.
     pub(crate) migrations: &'static [&'static str],
 }
 
-/// The tables of the ledger; the mark reads `SWBD`.
+/// The schema of the ledger. The application id reads `SWBD`.
 pub(crate) const LEDGER_SCHEMA: DatabaseSchema = DatabaseSchema {
     application: 0x5357_4244,
     migrations: &[
@@ -34,7 +34,7 @@ pub(crate) const LEDGER_SCHEMA: DatabaseSchema = DatabaseSchema {
     ],
 };
 
-// Large values come last, so that reading the short ones does not walk through them.
+// Large columns come last, so that reading the short ones does not traverse them.
 const FORMAT_1: &str = "
     CREATE TABLE calls (
         id INTEGER PRIMARY KEY,
@@ -78,7 +78,7 @@ const FORMAT_2: &str = "
     CREATE INDEX calls_by_reference ON calls (reference, created_at) WHERE reference IS NOT NULL;
 ";
 
-// No reference to the row of the call: that may be on its way when the task is written.
+// No foreign key: the row of the call may still be queued when the task is written.
 const FORMAT_3: &str = "
     CREATE TABLE tasks (
         call INTEGER PRIMARY KEY,
@@ -96,19 +96,19 @@ const FORMAT_3: &str = "
     ) STRICT;
 ";
 
-// Long texts are in files beside the database: these say where.
+// Places of long texts in body files.
 const FORMAT_4: &str = "
     ALTER TABLE calls ADD COLUMN arguments_at TEXT;
     ALTER TABLE calls ADD COLUMN sent_arguments_at TEXT;
     ALTER TABLE calls ADD COLUMN result_at TEXT;
 ";
 
-// Few calls end otherwise than well, so this costs next to nothing to keep.
+// Few calls fail, so this partial index costs almost nothing.
 const FORMAT_6: &str = "
     CREATE INDEX calls_not_well ON calls (outcome, created_at) WHERE outcome <> 'ok';
 ";
 
-/// Opens the file for writing, in the mode that lets readers and other processes in.
+/// Opens the file for writing in WAL mode, which allows concurrent readers and other processes.
 pub(crate) fn connect(path: &Path, options: &LedgerOptions) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
@@ -147,16 +147,16 @@ pub(crate) fn connect_read_only(path: &Path) -> rusqlite::Result<Connection> {
     }
 }
 
-/// What opens a file in a folder that cannot be written, where the database cannot even note that
-/// it reads; none if the file has a log, for then it is not all there is.
+/// Returns a URI that opens a file in a read-only folder, where SQLite cannot create its shared
+/// memory. Returns `None` if there is a write-ahead log, because `immutable` ignores its rows.
 fn immutable_uri(path: &Path) -> Option<String> {
     let name = path.to_str().filter(|_| cfg!(unix) && !with_suffix(path, "-wal").exists())?;
-    // SQLite decodes the name; `?` and `#` would end it.
+    // SQLite decodes the path; a literal `?` or `#` would end it.
     let encoded = utf8_percent_encode(name, NON_ALPHANUMERIC);
     Some(format!("file:{encoded}?immutable=1"))
 }
 
-/// Brings the file to the newest format.
+/// Migrates the file to the newest format.
 pub(crate) fn migrate(
     connection: &mut Connection,
     path: &Path,

@@ -1,7 +1,7 @@
-//! A chain of digests over closed calls: whoever changes, removes or reorders one breaks it.
+//! A hash chain over closed calls: changing, removing or reordering a call breaks it.
 //!
-//! Every closed call has a seal: a digest of its row, and a digest of that and of the seal before.
-//! Sealing is not on the way of a call: the writer does it when it has nothing else to do.
+//! Every closed call has a seal: a digest of its row, and a digest of that and the previous seal.
+//! Sealing does not delay calls; the writer does it when it is idle.
 
 use std::fs::File;
 use std::io;
@@ -26,14 +26,14 @@ pub(crate) const FORMAT: &str = "
     ) STRICT;
 ";
 
-/// What a seal covers, beside what happened in the middle of the call. A late answer comes after
-/// the end of a call and is not among it.
+/// Columns that a seal covers, in addition to the timeline. The late answer is not covered, because
+/// it arrives after the call is closed.
 const SEALED_COLUMNS: &str = "id, created_at, face, caller, server, kind, target, definition_digest, \
     verdict, verdict_by, intent_at, instance, attempts, fallback, outcome, reason, message, hint, \
     finished_at, duration_us, result_bytes, result_head, result_file, arguments, sent_arguments, \
     result, reference, arguments_at, sent_arguments_at, result_at";
 
-/// The columns that say where a text is, with its digest: that seals the text as well.
+/// Columns with the place and digest of a text in a body file. The digest seals the text as well.
 const BODY_COLUMNS: [&str; 3] = ["arguments_at", "sent_arguments_at", "result_at"];
 
 pub(crate) type SealDigest = [u8; 32];
@@ -45,8 +45,8 @@ pub(crate) struct ChainHead {
     pub(crate) chain: SealDigest,
 }
 
-/// Seals these calls, which are closed, with their digests where they are known; gives the newest
-/// seal. One transaction.
+/// Seals closed calls in one transaction. A missing digest is computed from the row. Returns the
+/// new head of the chain.
 pub(crate) fn seal(
     ledger: &Path,
     connection: &Connection,
@@ -61,7 +61,7 @@ pub(crate) fn seal(
         Ok(head)
     });
     if sealed.is_err() && !connection.is_autocommit() {
-        // The first error is the one to report.
+        // Report the first error, not that of the rollback.
         let _second = connection.execute_batch("ROLLBACK");
     }
     sealed
@@ -91,7 +91,7 @@ fn seal_inside(
     Ok(newest)
 }
 
-/// Recent closed calls without a seal: a process ended before it could seal them.
+/// Returns recent closed calls without a seal, which a process left when it ended.
 pub(crate) fn unsealed_calls(connection: &Connection, most: usize) -> rusqlite::Result<Vec<i64>> {
     let mut statement = connection.prepare_cached(
         "SELECT id FROM calls WHERE outcome IS NOT NULL
@@ -112,7 +112,7 @@ pub(crate) fn chain_head(connection: &Connection) -> rusqlite::Result<Option<Cha
         .optional()
 }
 
-/// The seal after another one.
+/// Returns the chain digest of a seal.
 pub(crate) fn chain_digest(
     before: &SealDigest,
     seq: i64,
@@ -128,16 +128,16 @@ pub(crate) fn chain_digest(
     sum.finalize().into()
 }
 
-/// How much of a call a digest is over.
+/// The parts of a call that a digest covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DigestScope {
-    /// Its row with the digests of long texts, and a result that has a file of its own.
+    /// The row, with the digests of long texts, and a result that has its own file.
     Everything,
-    /// Without that file, as seals once were.
+    /// Without the result file, as in older seals.
     WithoutFile,
 }
 
-/// The digest of a closed call; none if there is none.
+/// Returns the digest of a closed call, or `None` if there is no such call.
 pub(crate) fn row_digest(
     ledger: &Path,
     connection: &Connection,
@@ -148,7 +148,7 @@ pub(crate) fn row_digest(
         "SELECT {SEALED_COLUMNS}, {TIMELINE} FROM calls WHERE id = ?1 AND outcome IS NOT NULL"
     );
     let mut statement = connection.prepare_cached(&query)?;
-    // The last one is what happened, where something did.
+    // The last column is the timeline, which is only included if there is one.
     let columns = statement.column_count().saturating_sub(1);
     let results = parent_folder(ledger).join("results");
     statement
@@ -163,7 +163,7 @@ pub(crate) fn row_digest(
             }
             let file = row.get::<_, Option<String>>("result_file")?;
             if let Some(file) = file.filter(|_| over == DigestScope::Everything) {
-                // A file that is gone or cannot be read is not the one that was sealed.
+                // A missing or unreadable file gives another digest than the sealed one.
                 let whole = file_digest(Path::new(&file), &results).ok();
                 sum.update([u8::from(whole.is_some())]);
                 sum.update(whole.unwrap_or_default());
@@ -173,7 +173,7 @@ pub(crate) fn row_digest(
         .optional()
 }
 
-/// The digest of a row that is about to be written, from the values of its columns in their order.
+/// Returns the digest of a row from its column values, in the order of [`SEALED_COLUMNS`].
 pub(crate) fn values_digest<'a>(
     values: impl Iterator<Item = &'a dyn ToSql>,
 ) -> rusqlite::Result<SealDigest> {
@@ -203,7 +203,7 @@ fn add_value(sum: &mut Sha256, value: ValueRef<'_>) {
     }
 }
 
-/// Whether the texts of a call that are not in its row are as they were written.
+/// Verifies the texts of a call that are in body files.
 pub(crate) fn texts_are_whole(
     ledger: &Path,
     connection: &Connection,
@@ -223,9 +223,9 @@ pub(crate) fn texts_are_whole(
     })
 }
 
-/// The digest of a file, a piece at a time: it may be larger than memory.
+/// Returns the digest of a file. Reads it in chunks, because it may be larger than memory.
 fn file_digest(file: &Path, results: &Path) -> io::Result<SealDigest> {
-    // The state folder may have been moved since.
+    // The state folder may have been moved.
     let moved = results.join(file.file_name().unwrap_or_default());
     let mut opened = File::open(file).or_else(|_| File::open(moved))?;
     let mut sum = Sha256::new();

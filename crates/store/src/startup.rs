@@ -1,4 +1,5 @@
-//! Opening the ledger: the lock, a sound file in the newest format, dead calls closed.
+//! Opening the ledger: locks the folder, opens a sound file in the newest format, recovers calls of
+//! dead processes.
 
 use std::path::{Path, PathBuf};
 
@@ -16,7 +17,7 @@ use crate::recovery::recover;
 use crate::schema::LEDGER_SCHEMA;
 use crate::statements::reserve;
 
-/// A ledger that can be written.
+/// A ledger opened for writing.
 #[derive(Debug)]
 pub(crate) struct WritableLedger {
     pub(crate) connection: Connection,
@@ -25,7 +26,7 @@ pub(crate) struct WritableLedger {
     pub(crate) opened: OpenReport,
 }
 
-/// Opens or creates the file at `path`.
+/// Opens or creates the ledger at `path`.
 pub(crate) fn start(path: &Path, options: &LedgerOptions) -> Result<WritableLedger, LedgerError> {
     let (owners, gate) = lock_for_open(path)?;
     let owner =
@@ -43,9 +44,9 @@ pub(crate) fn start(path: &Path, options: &LedgerOptions) -> Result<WritableLedg
 }
 
 impl Ledger {
-    /// Since when calls can be in it; none if it is older than that was noted.
+    /// Returns when the ledger was created, or `None` if the file predates that information.
     ///
-    /// A ledger that was removed or put aside begins anew: what was recorded before is not there.
+    /// A ledger that was removed or quarantined is created anew, without its earlier calls.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -59,17 +60,17 @@ impl Ledger {
     }
 }
 
-/// The folder of journals beside the file at `path`.
+/// Returns the folder of journals next to the ledger at `path`.
 pub(crate) fn journal_folder(path: &Path) -> PathBuf {
     parent_folder(path).join("journal")
 }
 
-/// The folder of long texts beside the file at `path`.
+/// Returns the folder of body files next to the ledger at `path`.
 pub(crate) fn body_folder(path: &Path) -> PathBuf {
     parent_folder(path).join("bodies")
 }
 
-/// Brings in what dead processes left, if there is something.
+/// Recovers the journals of dead processes.
 pub(crate) fn recover_journals(path: &Path) -> Result<(), LedgerError> {
     start(path, &LedgerOptions::default()).map(drop)
 }

@@ -1,4 +1,4 @@
-//! The statements of the writer: one row in, one row changed, a block of numbers reserved.
+//! SQL statements of the writer: inserting and updating rows, reserving ids.
 
 use bytes::Bytes;
 use rusqlite::types::{ToSqlOutput, ValueRef};
@@ -49,7 +49,7 @@ const RESERVE: &str = "
 const GIVE_BACK: &str = "
     UPDATE counters SET value = ?1 WHERE name = 'next_id' AND value = ?2";
 
-/// Writes all rows of a group; the caller holds the transaction.
+/// Writes all rows of a group. The caller holds the transaction.
 pub(crate) fn write_group(
     connection: &Connection,
     owner: &str,
@@ -67,31 +67,31 @@ pub(crate) fn write_group(
     Ok(())
 }
 
-/// Shows whether the file can be written at all.
+/// Checks that the file can be written.
 pub(crate) fn probe(connection: &Connection) -> rusqlite::Result<()> {
     connection.prepare_cached(PROBE)?.execute([]).map(drop)
 }
 
-/// Reserves numbers for calls; they are ours once the transaction is committed.
+/// Reserves ids for calls. They are valid once the transaction is committed.
 pub(crate) fn reserve(connection: &Connection, count: i64) -> rusqlite::Result<IdBlock> {
     let mut statement = connection.prepare_cached(RESERVE)?;
     let end: i64 = statement.query_row([count], |row| row.get(0))?;
     Ok(IdBlock { next: end - count, end })
 }
 
-/// Gives numbers back that were not used, unless another process reserved some after them.
+/// Returns unused ids, unless another process has reserved ids after them.
 pub(crate) fn return_block(connection: &Connection, rest: IdBlock) -> rusqlite::Result<()> {
     connection.execute(GIVE_BACK, [rest.next, rest.end]).map(drop)
 }
 
-/// Adds the row of a call, unless it is there.
+/// Inserts the row of a call unless it exists.
 pub(crate) fn insert(connection: &Connection, owner: &str, row: &NewRow) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(INSERT)?;
     insert_with(&mut statement, connection, owner, row).map(drop)
 }
 
-/// The same with the statement at hand, for many rows. Gives the digest that seals it where the row is
-/// complete: what is at hand does not have to be read again.
+/// Inserts a row with a prepared statement. Returns the digest for the seal if the row is complete,
+/// so that sealing does not read it again.
 fn insert_with(
     statement: &mut Statement<'_>,
     connection: &Connection,
@@ -132,7 +132,7 @@ fn insert_with(
         &stored.bytes,
         &stored.head,
         &stored.file,
-        // The column wants a text also where that is elsewhere.
+        // The column is `NOT NULL`, also if the text is in a body file.
         &arguments.text.unwrap_or(JsonText(&nothing)),
         &sent.text,
         &stored.blob.as_deref(),
@@ -148,13 +148,13 @@ fn insert_with(
     if !is_new || close.is_none() || stored.file.is_some() {
         return Ok(None);
     }
-    // Whose row it is, the second of these, is no part of what is sealed.
+    // The owner, at index 1, is not among the sealed columns.
     let sealed = values.iter().enumerate().filter(|(place, _)| *place != 1).map(|(_, one)| *one);
     let timeline = timeline.iter().map(|text| text as &dyn ToSql);
     seal::values_digest(sealed.chain(timeline)).map(Some)
 }
 
-/// Puts what is new about a call into its row.
+/// Applies an update to the row of a call, and returns the number of changed rows.
 pub(crate) fn apply(connection: &Connection, change: &CallChange) -> rusqlite::Result<usize> {
     let id = change.id.get();
     match &change.news {
@@ -232,7 +232,7 @@ fn verdict_columns(details: &DecisionDetails) -> (Option<&'static str>, Option<&
     }
 }
 
-/// The columns of a result.
+/// Column values of a result.
 #[derive(Default)]
 struct ResultColumns<'a> {
     bytes: Option<i64>,
@@ -263,7 +263,7 @@ impl<'a> ResultColumns<'a> {
                 bytes,
                 head: i64::try_from(head.len()).ok(),
                 file: file.as_ref().map(|file| file.to_string_lossy().into_owned()),
-                // What is cut was cleaned before.
+                // Both ends were redacted before they were split off.
                 blob: Some([head.as_ref(), tail.as_ref()].concat().into()),
                 place: None,
             },
@@ -271,7 +271,7 @@ impl<'a> ResultColumns<'a> {
     }
 }
 
-/// The columns of a text.
+/// Column values of a text.
 #[derive(Default)]
 struct BodyColumns<'a> {
     text: Option<JsonText<'a>>,
@@ -288,7 +288,7 @@ impl<'a> BodyColumns<'a> {
     }
 }
 
-/// JSON bytes kept as text, so that other tools can read the column.
+/// JSON bytes, stored as SQL text so that other tools can read the column.
 #[derive(Clone, Copy)]
 pub(crate) struct JsonText<'a>(pub(crate) &'a Bytes);
 

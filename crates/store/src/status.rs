@@ -1,5 +1,4 @@
-//! Whether the ledger can be written now, for all who ask without waiting and for all who want to be
-//! told.
+//! Whether the ledger can be written: an immediate check, and a published state to subscribe to.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -11,10 +10,10 @@ use switchboard_core::Published;
 use crate::error::LedgerError;
 use crate::ledger::Ledger;
 
-/// So long it is taken for granted that the file is where it was, in milliseconds.
+/// How long the result of a file check is reused, in milliseconds.
 const FILE_CHECK_MS: u64 = 100;
 
-/// Set by the writer, read by every call.
+/// The state of the ledger. Set by the writer, read by every call.
 #[derive(Debug)]
 pub(crate) struct LedgerStatus {
     broken: AtomicBool,
@@ -22,8 +21,8 @@ pub(crate) struct LedgerStatus {
     place: LedgerFileCheck,
 }
 
-/// Where the file is, looked after by those who call: what is written to a file that somebody
-/// removed is found by nobody, and the system says nothing of it.
+/// Detects that the file was moved or removed. Writes to it would succeed and be lost, so calls
+/// check it themselves.
 #[derive(Debug)]
 struct LedgerFileCheck {
     file: SameFile,
@@ -33,7 +32,7 @@ struct LedgerFileCheck {
 }
 
 impl LedgerStatus {
-    /// The state of the file at `path`, which is open.
+    /// Returns the status of the open file at `path`.
     pub(crate) fn new(path: &Path) -> Self {
         let place = LedgerFileCheck {
             file: SameFile::at(path),
@@ -44,7 +43,7 @@ impl LedgerStatus {
         Self { broken: AtomicBool::new(false), trouble: Published::new(None), place }
     }
 
-    /// Fails at once while nothing can be written.
+    /// Fails immediately if nothing can be written.
     pub(crate) fn check(&self) -> Result<(), LedgerError> {
         if self.broken.load(Ordering::Acquire) {
             return Err(self.trouble());
@@ -60,7 +59,7 @@ impl LedgerStatus {
     pub(crate) fn set(&self, trouble: Option<LedgerError>) {
         let broken = trouble.is_some();
         let words = |trouble: &Option<LedgerError>| trouble.as_ref().map(ToString::to_string);
-        // It is tried again and again: who is told of changes is told of each trouble once.
+        // Retries report the same error again; publish it once.
         if words(&self.trouble.load()) != words(&trouble) {
             self.trouble.publish(trouble);
         }
@@ -69,13 +68,13 @@ impl LedgerStatus {
 
     fn trouble(&self) -> LedgerError {
         let trouble = self.trouble.load();
-        // The writer may have recovered between the two reads; the next call will see that.
+        // The writer may have recovered between the two loads; the next call sees that.
         Option::clone(&trouble).unwrap_or_else(LedgerError::queue_full)
     }
 }
 
 impl Ledger {
-    /// Why calls are refused, while they are; nothing where nothing is kept.
+    /// Returns the current write error as a published value, or `None` if the ledger is off.
     #[must_use]
     pub fn trouble(&self) -> Option<Published<Option<LedgerError>>> {
         self.writer_link().map(|link| link.shared.status.trouble.clone())

@@ -1,4 +1,5 @@
-//! Calls that servers go on with as tasks: kept under the call, so that anybody may finish them.
+//! Calls that continue as tasks of their server. Stored with the call, so that any process can
+//! finish them.
 
 use std::time::Duration;
 
@@ -28,54 +29,53 @@ const UPSERT: &str = "
 const SELECT: &str = "
     SELECT tasks.*, calls.outcome AS outcome FROM tasks JOIN calls ON calls.id = tasks.call";
 
-/// A task under a call, as it is written.
+/// A task of a call, to be written.
 #[derive(Debug, Clone)]
 pub struct TaskNote {
     pub place: TaskPlace,
-    /// What was called there.
+    /// Name of the tool or prompt that became the task.
     pub target: String,
     pub task: TaskHandle,
-    /// What the server said of it last.
+    /// State as last reported by the server.
     pub state: TaskState,
 }
 
-/// A task under a call, as it is read.
+/// A task of a call, as read from the ledger.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StoredTask {
-    /// The call that became it.
+    /// The call that became the task.
     pub call: CallId,
     pub place: TaskPlace,
-    /// What was called there.
+    /// Name of the tool or prompt that became the task.
     pub target: String,
     pub task: TaskHandle,
-    /// When it was first heard of.
+    /// When the task was first recorded.
     pub created_at: Timestamp,
-    /// The protocol's word for how far it was when last heard of.
+    /// Last reported status, as the protocol spells it.
     pub status: String,
-    /// What the server said about that.
+    /// The server's message about the status.
     pub message: Option<String>,
-    /// When it was last heard of.
+    /// When the status was last reported.
     pub seen_at: Timestamp,
-    /// How the call ended; none while the task runs.
+    /// `None` while the task runs.
     pub outcome: Option<OutcomeKind>,
 }
 
-/// Which tasks to list.
+/// A selection of tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhichTasks {
-    /// Those whose call has no outcome.
+    /// Tasks whose call has no outcome yet.
     Running,
     All,
 }
 
 impl StoredTask {
-    /// Whether the server may have thrown it away by now.
+    /// Returns whether the task's time to live is over, so that the server may have discarded it.
     #[must_use]
     pub fn is_expired(&self) -> bool {
         self.has_expired(Timestamp::now())
     }
 
-    /// Whether the server may have thrown it away by `now`.
     fn has_expired(&self, now: Timestamp) -> bool {
         let kept = self.task.ttl.and_then(|ttl| self.created_at.checked_add(ttl).ok());
         kept.is_some_and(|until| until < now)
@@ -83,7 +83,7 @@ impl StoredTask {
 }
 
 impl Ledger {
-    /// Tasks, the newest first.
+    /// Returns the selected tasks, newest first.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -94,7 +94,7 @@ impl Ledger {
         }
     }
 
-    /// The task that a call has become, if it has.
+    /// Returns the task that a call has become.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -105,15 +105,15 @@ impl Ledger {
         }
     }
 
-    /// Takes up a call that goes on as a task, to close it with its outcome. Whoever closes it
-    /// first decides.
+    /// Resumes a call that continues as a task, so that it can be closed. If several processes do
+    /// so, the first outcome is recorded.
     pub fn resume_call(&self, full: &FullCall) -> OpenCall {
         OpenCall::resume(full, self.writer_link())
     }
 }
 
 impl LedgerReader {
-    /// Tasks, the newest first.
+    /// Returns the selected tasks, newest first.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -129,7 +129,7 @@ impl LedgerReader {
         .await
     }
 
-    /// The task that a call has become, if it has.
+    /// Returns the task that a call has become.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -142,7 +142,7 @@ impl LedgerReader {
     }
 }
 
-/// Writes a task, or what is new about it.
+/// Inserts or updates a task.
 pub(crate) fn write_task(
     connection: &Connection,
     call: i64,

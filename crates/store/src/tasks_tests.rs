@@ -1,4 +1,4 @@
-//! Calls that go on as tasks: what is kept of them, who finishes them, what a crash leaves.
+//! Tests of calls that continue as tasks: their rows, who closes them, and recovery after a crash.
 
 use std::path::Path;
 use std::time::Duration;
@@ -85,7 +85,7 @@ async fn a_call_that_goes_on_as_a_task_stays_open_when_its_caller_goes_away() {
     assert!(left.leave_open(running()).recorded);
     ledger.stop().await;
 
-    // The next process finds no call to repair, and both tasks.
+    // The next process finds both tasks, and no call to recover.
     let ledger = open(&path);
     let opened = ledger.open_report().unwrap();
     assert_eq!((opened.recovered_unknown, opened.recovered_not_sent), (0, 0));

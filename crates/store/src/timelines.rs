@@ -1,9 +1,9 @@
-//! What happened in the middle of calls, in a table of its own: most calls have no row there.
+//! Timelines of calls, in a separate table because most calls have none.
 
 use rusqlite::Connection;
 use switchboard_core::Timeline;
 
-/// The table. Who removes a call removes what happened to it.
+/// The table. A trigger deletes the timeline of a deleted call.
 pub(crate) const FORMAT: &str = "
     CREATE TABLE timelines (call INTEGER PRIMARY KEY, steps TEXT NOT NULL) STRICT;
     CREATE TRIGGER timelines_go_with_their_calls AFTER DELETE ON calls BEGIN
@@ -11,14 +11,14 @@ pub(crate) const FORMAT: &str = "
     END;
 ";
 
-/// What happened to a call, in a query over calls.
+/// Subquery for the timeline in a query over `calls`.
 pub(crate) const COLUMN: &str = "(SELECT steps FROM timelines WHERE call = calls.id)";
 
 const UPSERT: &str = "
     INSERT INTO timelines (call, steps) VALUES (?1, ?2)
     ON CONFLICT (call) DO UPDATE SET steps = excluded.steps";
 
-/// Writes what happened to a call; gives the text that was written.
+/// Writes the timeline of a call and returns its text.
 pub(crate) fn write(
     connection: &Connection,
     call: i64,
@@ -29,7 +29,8 @@ pub(crate) fn write(
     Ok(text)
 }
 
-/// The same where a row of the call was changed; gives how many were.
+/// Writes the timeline if `changed`, the number of updated rows of the call, is not zero. Returns
+/// `changed`.
 pub(crate) fn write_if(
     connection: &Connection,
     call: i64,
@@ -42,7 +43,8 @@ pub(crate) fn write_if(
     Ok(changed)
 }
 
-/// Writes what happened to a call that has not ended: what a seal covers does not change any more.
+/// Writes the timeline of a call that is still open. A closed call is sealed, so its timeline must
+/// not change.
 pub(crate) fn write_open(
     connection: &Connection,
     call: i64,

@@ -1,4 +1,4 @@
-//! What the ledger keeps of what happens in the middle of calls.
+//! Tests of recorded timelines.
 
 use std::path::Path;
 
@@ -36,7 +36,7 @@ async fn full(path: &Path, call: CallId) -> FullCall {
     LedgerReader::at(path).show(call).await.unwrap().unwrap()
 }
 
-/// What a call's server said, by what is kept.
+/// Returns the texts of the recorded log messages.
 fn said_texts(full: &FullCall) -> Vec<String> {
     let steps =
         full.timeline.iter().flat_map(|timeline| timeline.step_views(full.summary.created_at));

@@ -1,4 +1,4 @@
-//! How busy the last while was: calls, failures and durations, minute by minute.
+//! Traffic of recent minutes: calls, failures and durations per minute.
 
 use std::time::Duration;
 
@@ -11,36 +11,36 @@ use crate::ledger::Ledger;
 use crate::reader::LedgerReader;
 use crate::rows::read_size;
 
-/// So many of the newest calls tell how calls end and how long they take.
+/// Maximum number of recent calls from which failures and durations are computed.
 const MAX_SAMPLED_CALLS: u32 = 10_000;
 
 const MINUTE_MICROS: i64 = 60_000_000;
 
-/// Calls of the last minutes.
+/// Calls of recent minutes.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Traffic {
-    /// Every minute, the oldest first; also those without a call.
+    /// One entry per minute, oldest first, including minutes without calls.
     pub minutes: Vec<Minute>,
     pub whole: Minute,
 }
 
-/// Calls of one stretch of time.
+/// Statistics of the calls in a period.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Minute {
-    /// How many were opened.
+    /// Number of opened calls.
     pub calls: u64,
-    /// How many of the newest that were looked at have ended.
+    /// Number of sampled calls that have ended.
     pub ended: u64,
-    /// How many of those did not do what they were to do.
+    /// Number of sampled calls that failed.
     pub failed: u64,
-    /// As long half of them took at most.
+    /// Median duration.
     pub median: Option<Duration>,
-    /// As long all but one in a hundred of them took at most.
+    /// 99th percentile of the duration.
     pub slowest: Option<Duration>,
 }
 
 impl Ledger {
-    /// How busy the last `minutes` were; nothing where calls are not recorded.
+    /// Returns the traffic of the last `minutes`, which is empty if the ledger is off.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -53,7 +53,7 @@ impl Ledger {
 }
 
 impl LedgerReader {
-    /// How busy the last `minutes` were.
+    /// Returns the traffic of the last `minutes`.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -71,7 +71,7 @@ fn traffic(connection: &Connection, now: i64, minutes: u32) -> rusqlite::Result<
     let mut buckets: Vec<MinuteBucket> = (0..minutes).map(|_| empty()).collect();
     let mut whole = empty();
     let place = |minute: i64| usize::try_from(minute - oldest).unwrap_or(usize::MAX);
-    // The index alone answers this, without sorting, however many there are.
+    // Counting per minute uses only the index, without a sort.
     let mut counts = connection.prepare(
         "SELECT count(*) AS calls FROM calls WHERE created_at >= ?1 AND created_at < ?2",
     )?;
@@ -97,7 +97,7 @@ fn traffic(connection: &Connection, now: i64, minutes: u32) -> rusqlite::Result<
     Ok(Traffic { minutes, whole: whole.finish() })
 }
 
-/// What somebody decided against is no failure.
+/// Returns whether an outcome is a failure. A denied, rejected or cancelled call is not.
 fn is_failure(word: &str) -> bool {
     let decided =
         [OutcomeKind::Ok, OutcomeKind::Denied, OutcomeKind::Rejected, OutcomeKind::Cancelled];

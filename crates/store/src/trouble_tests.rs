@@ -1,4 +1,4 @@
-//! A ledger that cannot be written, cannot be read, or is shared: what is refused and what comes back.
+//! Tests of a ledger that cannot be written or read, or is shared: refused calls and recovery.
 
 use std::path::Path;
 use std::time::Duration;
@@ -20,7 +20,7 @@ fn ok() -> Outcome {
     Outcome::ok(Bytes::from_static(b"{}"))
 }
 
-/// Without a journal every call meets the trouble of the database itself.
+/// Disables the journal, so that every call depends on the database.
 fn waiting_for_the_database() -> LedgerOptions {
     LedgerOptions { durability: Durability::Power, ..LedgerOptions::default() }
 }
@@ -53,7 +53,7 @@ async fn outcomes(path: &Path) -> Vec<(String, Option<OutcomeKind>)> {
 async fn a_full_disk_refuses_new_calls_and_recovers_by_itself() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("calls.db");
-    // Ballast that can be removed from outside stands in for the space others take up.
+    // Removable ballast simulates a full disk.
     Ledger::open(&path, Durability::Process).unwrap().stop().await;
     let outside = Connection::open(&path).unwrap();
     outside
@@ -69,7 +69,7 @@ async fn a_full_disk_refuses_new_calls_and_recovers_by_itself() {
     sent.record_intent(first_attempt()).await.unwrap();
     let waiting = ledger.open_call(call_to("files", "waiting")).await.unwrap();
 
-    // The result does not fit: the outcome is not recorded now, and nothing new is taken.
+    // The result does not fit: the outcome is not recorded yet, and new calls are refused.
     let large = Outcome::ok(Bytes::from(vec![b'x'; 200_000]));
     let record = sent.close(large.clone()).await;
     assert_eq!((record.recorded, record.outcome.kind), (false, OutcomeKind::Ok));
@@ -94,7 +94,7 @@ async fn a_full_disk_refuses_new_calls_and_recovers_by_itself() {
     );
     let full = ledger.show(record.id.unwrap()).await.unwrap().unwrap();
     assert_eq!(full.summary.result_bytes, Some(200_000));
-    // What was written late is sealed as well.
+    // Rows that were written late are sealed as well.
     ledger.stop().await;
     let verified = LedgerReader::at(&path).verify().await.unwrap();
     assert_eq!(verified, VerifyReport { sealed: 3, unsealed: 0, wrong: None });
@@ -177,7 +177,7 @@ async fn what_the_journal_has_outlives_a_locked_database() {
 async fn a_journal_that_cannot_be_written_leaves_the_database() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("calls.db");
-    // A file where the folder should be.
+    // A file in the place of the folder.
     std::fs::write(folder.path().join("journal"), "").unwrap();
     let ledger = Ledger::open(&path, Durability::Process).unwrap();
     let open = ledger.open_call(call_to("files", "t")).await.unwrap();
@@ -190,7 +190,7 @@ async fn a_journal_that_cannot_be_written_leaves_the_database() {
 async fn without_a_checkpoint_nothing_is_sealed_and_nothing_looks_changed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("calls.db");
-    // Nothing can be signed with a folder in the place of the key.
+    // With a folder in the place of the key file, signing fails.
     std::fs::create_dir(folder.path().join("seal.key")).unwrap();
     for (sealed, unsealed) in [(0, 1), (2, 0)] {
         let ledger = Ledger::open(&path, Durability::Process).unwrap();

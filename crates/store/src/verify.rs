@@ -1,4 +1,4 @@
-//! Whether the record is as it was written: every seal is made again and compared.
+//! Verification of the record: recomputes every seal and compares it with the stored one.
 
 use std::path::Path;
 
@@ -10,31 +10,29 @@ use crate::error::LedgerError;
 use crate::reader::LedgerReader;
 use crate::seal::{DigestScope, SealDigest, chain_digest, row_digest, texts_are_whole};
 
-/// What became of a check of the record.
+/// The result of a verification.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct VerifyReport {
-    /// How many calls are sealed and as they were.
+    /// Number of calls whose seal is valid.
     pub sealed: u64,
-    /// How many calls have ended and are not sealed yet.
+    /// Number of calls that have ended but are not sealed yet.
     pub unsealed: u64,
-    /// The first thing that is wrong.
+    /// The first mismatch.
     pub wrong: Option<VerifyError>,
 }
 
-/// Something that is not as it was written.
+/// A mismatch between the record and its seals.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct VerifyError {
-    /// The call, if it is about one.
     pub call: Option<i64>,
-    /// What is the matter.
     pub what: String,
 }
 
 impl LedgerReader {
-    /// Makes every seal again and compares. Reads the whole record.
+    /// Recomputes and compares every seal. Reads the whole record.
     ///
     /// # Errors
-    /// When the record cannot be read.
+    /// If the record cannot be read.
     pub async fn verify(&self) -> Result<VerifyReport, LedgerError> {
         let path = self.path().to_owned();
         self.query(move |connection| verify(&path, connection, &checkpoint::read(&path))).await
@@ -90,7 +88,7 @@ fn verify(
     Ok(verified)
 }
 
-/// The difference between a row and the digest that it was sealed with.
+/// Compares a row with its sealed digest and returns the difference.
 fn row_problem(
     ledger: &Path,
     connection: &Connection,
@@ -104,13 +102,14 @@ fn row_problem(
             Some("its arguments or its result are not as they were recorded")
         }
         Some(now) if now == *digest => None,
-        // A seal that is over the file fits no digest without it.
+        // Older seals do not cover the result file. A seal that covers it never matches this
+        // digest.
         Some(_) if found(DigestScope::WithoutFile)? == Some(*digest) => None,
         Some(_) => Some("it is not as it was recorded"),
     })
 }
 
-/// The difference between the end of a chain and the checkpoint.
+/// Compares the end of the chain with the checkpoint and returns the difference.
 fn checkpoint_problem(checkpoint: &Checkpoint, passed: bool, sealed: u64) -> Option<VerifyError> {
     let (call, what) = match checkpoint {
         Checkpoint::At { call, .. } if !passed => {

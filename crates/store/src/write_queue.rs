@@ -1,4 +1,4 @@
-//! The bounded way from many calls to the one thread that writes.
+//! The bounded queue between calls and the writer thread.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -9,15 +9,15 @@ use tokio::sync::{Semaphore, TryAcquireError};
 use crate::error::LedgerError;
 use crate::group::WriterMessage;
 
-/// How many new calls may wait to be written.
+/// Maximum number of new calls in the queue.
 const MAX_QUEUED_CALLS: usize = 4096;
-/// How long a new call waits for room.
+/// How long a new call waits for space in the queue.
 const ENQUEUE_TIMEOUT: Duration = Duration::from_secs(5);
-/// How long a message that nobody waits for may lie, so that it shares a commit with the next one.
+/// How long a message without a waiter may stay queued, so that it shares a commit with later ones.
 const BATCH_WINDOW: Duration = Duration::from_millis(50);
 
-/// New calls need room; what belongs to a call that is already open never does, because a call has
-/// at most one such message on its way and must not lose its outcome.
+/// Queue of messages for the writer. Only new calls count towards its limit: an open call has at
+/// most one message in the queue, and its outcome must not be lost.
 #[derive(Debug)]
 pub(crate) struct WriteQueue {
     inner: Mutex<WriteQueueState>,
@@ -30,7 +30,7 @@ struct WriteQueueState {
     messages: VecDeque<QueuedMessage>,
     closed: bool,
     asleep: bool,
-    /// How many messages inside are waited for.
+    /// Number of queued messages with a waiter.
     urgent: usize,
 }
 
@@ -40,14 +40,14 @@ struct QueuedMessage {
     has_room: bool,
 }
 
-/// What the writer finds when it looks.
+/// The result of [`WriteQueue::take`].
 #[derive(Debug)]
 pub(crate) enum QueueTake {
-    /// At least one message, in the order in which they came.
+    /// At least one message, in the order of arrival.
     Messages(Vec<WriterMessage>),
-    /// Nothing came in the given time.
+    /// No message arrived in time.
     Nothing,
-    /// Nothing is left and nothing will come.
+    /// The queue is empty and closed.
     Closed,
 }
 
@@ -60,7 +60,7 @@ impl WriteQueue {
         }
     }
 
-    /// Adds a message of a new call; waits a while if there is no room.
+    /// Adds a message of a new call. Waits up to [`ENQUEUE_TIMEOUT`] if the queue is full.
     pub(crate) async fn push(&self, message: WriterMessage) -> Result<(), LedgerError> {
         let permit = match self.room.try_acquire() {
             Ok(permit) => permit,
@@ -83,7 +83,7 @@ impl WriteQueue {
         self.add(QueuedMessage { message, has_room: false });
     }
 
-    /// Takes up to `most` messages; with `wait`, gives up after that time.
+    /// Takes up to `most` messages. With `wait`, gives up after that time.
     pub(crate) fn take(&self, most: usize, wait: Option<Duration>) -> QueueTake {
         let mut deadline = wait.map(|wait| Instant::now() + wait);
         let mut patient = false;
@@ -95,6 +95,7 @@ impl WriteQueue {
             if inner.closed || inner.messages.len() >= most {
                 break;
             }
+            // Give other messages time to arrive, so that they share the commit.
             if !inner.messages.is_empty() && !patient {
                 patient = true;
                 let end = Instant::now() + BATCH_WINDOW;
@@ -117,19 +118,20 @@ impl WriteQueue {
         QueueTake::Messages(entries.into_iter().map(|entry| entry.message).collect())
     }
 
-    /// How many messages are inside.
+    /// Returns the number of queued messages.
     pub(crate) fn len(&self) -> usize {
         self.lock().messages.len()
     }
 
-    /// Takes no more messages; those inside can still be taken out.
+    /// Closes the queue for new messages. Queued ones can still be taken.
     pub(crate) fn close(&self) {
         self.lock().closed = true;
         self.room.close();
         self.ready.notify_one();
     }
 
-    /// Drops what is left, which tells all who wait that nothing will be written.
+    /// Closes the queue and drops its messages. Dropping a waiter reports to its call that nothing
+    /// will be written.
     pub(crate) fn abandon(&self) {
         self.close();
         let mut inner = self.lock();
@@ -145,7 +147,7 @@ impl WriteQueue {
         if inner.closed {
             return;
         }
-        // The first message of any kind starts the clock of the writer.
+        // The first message of any kind starts the batch window of the writer.
         let wake = inner.asleep && (urgent || inner.messages.is_empty());
         inner.urgent += usize::from(urgent);
         inner.messages.push_back(entry);
@@ -160,7 +162,7 @@ impl WriteQueue {
         match limit {
             None => self.ready.wait(inner),
             Some(limit) => {
-                // The caller looks at the queue again either way.
+                // The caller checks the queue again either way.
                 self.ready.wait_for(inner, limit);
             }
         }

@@ -1,4 +1,4 @@
-//! The one thread that writes: takes what has gathered, commits it at once, wakes all who wait.
+//! The writer thread: commits queued messages in groups and notifies their waiters.
 
 use std::io;
 use std::path::PathBuf;
@@ -20,14 +20,14 @@ use crate::statements::{probe, reserve, return_block, write_group};
 use crate::status::LedgerStatus;
 use crate::write_queue::{QueueTake, WriteQueue};
 
-/// How many messages go into one transaction.
+/// Maximum number of messages per transaction.
 const MAX_GROUP: usize = 4096;
-/// How often the file is tried again while it cannot be written.
+/// How often a failed write is retried.
 const PROBE_INTERVAL: Duration = Duration::from_millis(250);
-/// After so long without anything to write, what has ended is sealed.
+/// How long the queue must be idle before closed calls are sealed.
 const SEAL_DELAY: Duration = Duration::from_secs(2);
 
-/// Everything the thread owns.
+/// State of the writer thread.
 #[derive(Debug)]
 pub(crate) struct LedgerWriter {
     pub(crate) path: PathBuf,
@@ -35,30 +35,30 @@ pub(crate) struct LedgerWriter {
     pub(crate) connection: Connection,
     pub(crate) owner: ProcessLock,
     pub(crate) shared: Arc<WriterShared>,
-    /// What could not be written and still has to be.
+    /// Messages that could not be written yet.
     backlog: Group,
     trouble: Option<WriteTrouble>,
     block_size: i64,
-    /// A full file of the journal, and how many messages still have to be written for it.
+    /// A full journal file, and the number of messages to write before it may be removed.
     retired: Option<(PathBuf, usize)>,
-    /// Calls that have ended and are not sealed yet, with what seals them if that is known.
+    /// Closed calls without a seal, with their digests if known.
     unsealed: Vec<(i64, Option<SealDigest>)>,
 }
 
-/// What the thread shares with those who send it messages.
+/// State shared by the writer and the calls.
 #[derive(Debug)]
 pub(crate) struct WriterShared {
     pub(crate) queue: WriteQueue,
     pub(crate) status: LedgerStatus,
     pub(crate) ids: IdAllocator,
-    /// None where every promise has to survive a loss of power: then calls wait for the database.
+    /// `None` with `Durability::Power`: calls then wait for the database commit.
     pub(crate) journal: Option<Journal>,
 }
 
 #[derive(Debug, Clone)]
 struct WriteTrouble {
     error: LedgerError,
-    /// None if trying again could hide a loss.
+    /// `None` if a retry could hide a loss.
     next_probe: Option<Instant>,
 }
 
@@ -139,17 +139,19 @@ impl LedgerWriter {
         }
     }
 
-    /// Throws away what the database has by now.
+    /// Removes journal entries that the database has.
     fn tidy_journal(&mut self) {
         let Some(journal) = &self.shared.journal else { return };
         if !self.backlog.is_empty() {
             return;
         }
         let queue = &self.shared.queue;
+        // Calls append and queue under the lock of the journal, so with an empty queue and backlog
+        // every entry of the file is committed.
         journal.truncate_if(|| queue.len() == 0);
         match &self.retired {
             Some((path, 0)) => {
-                // What stays behind is read again, which changes nothing.
+                // A leftover file is read again at the next start, which changes nothing.
                 let _left = std::fs::remove_file(path);
                 self.retired = None;
             }
@@ -179,7 +181,7 @@ impl LedgerWriter {
         }
     }
 
-    /// One transaction; gives the block of numbers it reserved, if any.
+    /// Writes a group in one transaction. Returns the reserved block of ids, if any.
     fn write(&mut self, group: &mut Group) -> rusqlite::Result<Option<IdBlock>> {
         self.place.check()?;
         self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
@@ -188,7 +190,7 @@ impl LedgerWriter {
             Ok(block)
         });
         if written.is_err() && !self.connection.is_autocommit() {
-            // The first error is the one to report.
+            // Report the first error, not that of the rollback.
             let _second = self.connection.execute_batch("ROLLBACK");
         }
         written
@@ -207,7 +209,7 @@ impl LedgerWriter {
         reserve(&self.connection, self.block_size).map(Some)
     }
 
-    /// Seals what has ended. What cannot be sealed now is sealed later, or by the next process.
+    /// Seals closed calls. On failure they are sealed later, or by the next process.
     fn seal(&mut self) {
         if self.unsealed.is_empty() {
             return;
@@ -242,7 +244,7 @@ impl LedgerWriter {
     fn finish(mut self) {
         if !self.backlog.is_empty() {
             let mut backlog = std::mem::take(&mut self.backlog);
-            // What cannot be written even now is brought in by the next process.
+            // If this fails too, the next process recovers the entries from the journal.
             if self.write(&mut backlog).is_err() {
                 return;
             }
@@ -254,12 +256,13 @@ impl LedgerWriter {
             journal.remove();
         }
         self.seal();
-        // Unused numbers are only a gap.
+        // Unused ids are only a gap.
         let _gap = return_block(&self.connection, self.shared.ids.remaining());
     }
 }
 
-/// After a damaged file or a failed sync, a later success would prove nothing.
+/// Returns whether a write may be retried. After damage or a failed fsync, a later success proves
+/// nothing about the lost write.
 fn is_retryable(error: &rusqlite::Error) -> bool {
     let fsync = error.sqlite_error().is_some_and(|error| {
         matches!(error.extended_code, ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_DIR_FSYNC)
@@ -267,7 +270,7 @@ fn is_retryable(error: &rusqlite::Error) -> bool {
     !fsync && !is_damage(error)
 }
 
-/// However the thread ends, nobody waits for it afterwards.
+/// Abandons the queue however the thread ends, so that no call waits forever.
 struct AbandonOnDrop(Arc<WriterShared>);
 
 impl Drop for AbandonOnDrop {

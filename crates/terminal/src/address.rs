@@ -1,4 +1,4 @@
-//! An address that a server wants visited: shown whole, opened only if the person says so.
+//! URLs that a server wants the user to visit: shown in full, and opened only with consent.
 
 use std::process::{Command, Stdio};
 
@@ -8,7 +8,7 @@ use switchboard_text::escape_line;
 
 use crate::form::{Typist, is_yes};
 
-/// Shows an address and asks whether to open it.
+/// Shows a URL and asks whether to open it.
 pub(crate) fn ask_person(ask: &UrlAsk, person: &mut impl Typist) -> Result<AskReply, AskReply> {
     let domain = escape_line(&ask.domain);
     let mut text = format!(
@@ -30,15 +30,14 @@ pub(crate) fn ask_person(ask: &UrlAsk, person: &mut impl Typist) -> Result<AskRe
     Ok(AskReply::Accept(None))
 }
 
-/// Starts the program that opens addresses, or the browser that the person has set; never through
-/// a shell.
+/// Opens a URL with the user's browser or the platform's default opener, never through a shell.
 pub fn open_address(url: &str, browser: Option<&str>) -> Result<(), String> {
     let mut command =
         browser.and_then(|browser| browser_command(browser, url)).unwrap_or_else(|| opener(url));
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let cannot = |why: String| format!("no browser could be started ({why})");
     let mut child = command.spawn().map_err(|error| cannot(error.to_string()))?;
-    // What opens addresses ends soon or stays as the browser; only the former can fail.
+    // An opener exits soon or continues as the browser; only the former can report a failure.
     for _ in 0..20 {
         match child.try_wait() {
             Ok(Some(status)) if status.success() => return Ok(()),
@@ -50,7 +49,7 @@ pub fn open_address(url: &str, browser: Option<&str>) -> Result<(), String> {
     Ok(())
 }
 
-/// The first of the programs that `BROWSER` names, with the address where it wants it.
+/// Returns the first command in `BROWSER`, with the URL substituted for `%s` or appended.
 fn browser_command(browser: &str, url: &str) -> Option<Command> {
     if cfg!(windows) || cfg!(target_os = "macos") {
         return None;
@@ -75,8 +74,7 @@ fn opener(url: &str) -> Command {
     command
 }
 
-/// The part of Windows that opens addresses: unlike `cmd`, it takes no character of an address for
-/// a command.
+/// Returns the URL handler of Windows, which, unlike `cmd`, does not interpret characters of a URL.
 #[cfg(windows)]
 fn opener(url: &str) -> Command {
     let mut command = Command::new("rundll32");

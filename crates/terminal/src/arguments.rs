@@ -1,4 +1,4 @@
-//! Arguments as people type them, to a JSON object.
+//! Converts arguments as typed on the command line to a JSON object.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -9,11 +9,11 @@ use switchboard_wire::Json;
 
 use crate::error::CliError;
 
-/// How all arguments are written at once.
+/// The hint for invalid JSON arguments.
 const JSON_HINT: &str = "write them as {\"key\": value}";
 
-/// Reads `key=value`, `key:=JSON` and `key=@FILE` by the tool's schema. JSON stays as it is written:
-/// a number may have more digits than we could keep.
+/// Parses `key=value`, `key:=JSON` and `key=@FILE` words according to the tool's schema. JSON
+/// values are kept as written, because a number may have more digits than a parsed one can hold.
 pub fn arguments_from_words(words: &[String], schema: Option<&Value>) -> Result<Json, CliError> {
     let mut object = BTreeMap::new();
     for word in words {
@@ -54,7 +54,7 @@ pub fn arguments_from_words(words: &[String], schema: Option<&Value>) -> Result<
     arguments_from_json(&format!("{{{}}}", members.collect::<Vec<_>>().join(",")))
 }
 
-/// Takes a JSON object as it is, from the command line or from standard input.
+/// Parses a JSON object from the command line, or from standard input if `text` is `-`.
 pub fn arguments_from_json(text: &str) -> Result<Json, CliError> {
     let mut input = String::new();
     let text = if text == "-" {
@@ -66,7 +66,7 @@ pub fn arguments_from_json(text: &str) -> Result<Json, CliError> {
     } else {
         text.to_owned()
     };
-    // Some editors and shells put a byte order mark before a text.
+    // Some editors and shells prepend a byte order mark.
     let text = text.trim_start_matches('\u{feff}').trim();
     let json = Json::parse(text.to_owned().into()).map_err(|error| {
         CliError::usage(format!("the arguments are not JSON: {error}")).with_hint(JSON_HINT)
@@ -78,10 +78,10 @@ pub fn arguments_from_json(text: &str) -> Result<Json, CliError> {
     }
 }
 
-/// Builds the arguments of a prompt from `key=value` words; every value is a text.
+/// Builds the arguments of a prompt from `key=value` words; every value is a string.
 ///
 /// # Errors
-/// When a word has no `=`.
+/// If a word has no `=`.
 pub fn text_arguments(words: &[String]) -> Result<Json, CliError> {
     let mut object = serde_json::Map::new();
     for word in words {

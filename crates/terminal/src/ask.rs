@@ -1,4 +1,4 @@
-//! Puts questions to the person at the terminal.
+//! Presents questions to the person at the terminal.
 
 use std::any::Any;
 use std::io::Write as _;
@@ -13,10 +13,10 @@ use crate::menu::{AlwaysOption, MenuChoice, ReviewCard};
 use crate::printer::talk;
 use crate::{asker, menu, tty};
 
-/// The person at this terminal, who stops the command by not answering.
+/// A reviewer that asks the person at this terminal. Leaving a question stops the command.
 #[derive(Clone, Debug)]
 pub struct TerminalReviewer {
-    /// Cancelled when they want to stop.
+    /// Cancelled when the person wants to stop.
     pub stop: CancellationToken,
 }
 
@@ -24,25 +24,25 @@ pub struct TerminalReviewer {
 #[derive(Debug)]
 pub enum QuestionOutcome {
     Answered,
-    /// The person wants to stop. The call waits until it is given up, as long as this is held.
+    /// The person wants to stop. The call waits until it is cancelled, as long as this is held.
     Interrupted(HeldQuestion),
-    /// The terminal has gone. The question waits for another face, as long as this is held.
+    /// The terminal was closed. The question waits for another face, as long as this is held.
     Gone(HeldQuestion),
 }
 
-/// A question that this face leaves open. Dropping it tells the asking side that nobody answers.
+/// A question that this face leaves open. Dropping it reports that there is no answer.
 #[derive(Debug)]
 pub struct HeldQuestion {
-    /// The sender on which an answer is awaited, only kept alive.
+    /// The sender of the answer, which is only kept alive.
     _answer: Box<dyn Any + Send>,
 }
 
-/// What a person answers to a question about a call.
+/// A person's response to a question about a call.
 pub enum CallResponse {
     Answer(Answer),
-    /// They want to stop.
+    /// The person wants to stop.
     Left,
-    /// Nobody is there any more.
+    /// The terminal was closed.
     Gone,
 }
 
@@ -60,10 +60,10 @@ impl Reviewer for TerminalReviewer {
                 CallResponse::Answer(answer) => Ok(answer),
                 CallResponse::Left => {
                     self.stop.cancel();
-                    // The call is given up where it waits for this.
+                    // Cancelling `stop` cancels the call, which drops this future.
                     std::future::pending().await
                 }
-                // Somebody else may answer; this face cannot.
+                // Another face may still answer.
                 CallResponse::Gone => std::future::pending().await,
             }
         })
@@ -76,12 +76,12 @@ impl Reviewer for TerminalReviewer {
     }
 }
 
-/// Puts a question that waits for the person.
+/// Presents a pending question to the person.
 pub async fn present(waiting: DeskItem) -> QuestionOutcome {
     let (question, mut answer) = match waiting {
         DeskItem::Question { question, answer } => (question, answer),
         DeskItem::Ask { ask, mut reply } => {
-            // Whoever asked may give up, and then the form goes away.
+            // The asker may give up, which withdraws the form.
             let replied = tokio::select! {
                 biased;
                 () = reply.closed() => return QuestionOutcome::Answered,
@@ -99,11 +99,11 @@ pub async fn present(waiting: DeskItem) -> QuestionOutcome {
             return QuestionOutcome::Answered;
         }
     };
-    // Its call was given up meanwhile.
+    // The call was cancelled before the question could be shown.
     if answer.is_closed() {
         return QuestionOutcome::Answered;
     }
-    // It may be answered elsewhere, or given up, and then the menu goes away.
+    // The menu disappears if the question is answered elsewhere or the call is cancelled.
     let said = tokio::select! {
         biased;
         () = answer.closed() => return QuestionOutcome::Answered,
@@ -120,13 +120,13 @@ pub async fn present(waiting: DeskItem) -> QuestionOutcome {
     }
 }
 
-/// Leaves a question open whose call is about to be given up.
+/// Leaves a question open whose call is about to be cancelled.
 pub fn leave_open(waiting: DeskItem) -> QuestionOutcome {
     match waiting {
         DeskItem::Question { answer, .. } => {
             QuestionOutcome::Interrupted(HeldQuestion::new(answer))
         }
-        // A server whose question is dropped is told that nobody answered.
+        // Dropping the reply reports to the server that there is no answer.
         DeskItem::Ask { .. } | DeskItem::Notice(_) => QuestionOutcome::Answered,
     }
 }
@@ -140,7 +140,7 @@ pub fn leave_to_others(waiting: DeskItem) -> QuestionOutcome {
     }
 }
 
-/// Asks for a line; nothing if there is none.
+/// Prompts for a line; `None` at the end of the input.
 pub async fn ask_line(question: &str) -> Option<String> {
     let question = question.to_owned();
     let read = tokio::task::spawn_blocking(move || {
@@ -155,7 +155,7 @@ pub async fn ask_line(question: &str) -> Option<String> {
     read.await.ok().flatten()
 }
 
-/// Why a call is asked about, what "always" would mean, and how much harm it could do.
+/// Returns the reason for a question, with the effect of "always" and the risk.
 pub fn reason_with_all(why: &str, anyway: Option<&str>, risk: &Risk) -> String {
     match anyway {
         Some(anyway) => reason_with_risk(&format!("{why}; {anyway}"), risk),
@@ -163,23 +163,23 @@ pub fn reason_with_all(why: &str, anyway: Option<&str>, risk: &Risk) -> String {
     }
 }
 
-/// The same with how much harm the call could do.
+/// Returns the reason for a question, with the risk.
 pub fn reason_with_risk(why: &str, risk: &Risk) -> String {
     format!("{why}; risk {} of 100: {}", risk.score, risk.reasons.join(", "))
 }
 
-/// A question about a call, with everything that the answer decides about.
+/// A question about a call, with everything that the answer depends on.
 #[derive(Debug)]
 pub struct CallQuestion {
     /// The call in one line; see [`question_title`].
     pub title: String,
-    /// The arguments: the exact text of a JSON object.
+    /// The arguments as the exact text of a JSON object.
     pub arguments: String,
-    /// Why the call is asked about.
+    /// The reason for the question.
     pub why: String,
-    /// Problem with the previous answer.
+    /// The problem with the previous answer.
     pub problem: Option<String>,
-    /// Whether the target is a tool, so that it can be allowed always.
+    /// Whether the target is a tool; only tools can be allowed always.
     pub is_tool: bool,
 }
 
@@ -196,7 +196,7 @@ impl CallQuestion {
         }
     }
 
-    /// Puts it; it goes away with the future.
+    /// Presents the question; dropping the future withdraws it.
     pub async fn present(self) -> CallResponse {
         let choice = asker::withdrawable("(no longer asked)", move |standing| {
             if let Some(problem) = &self.problem {
@@ -218,14 +218,14 @@ impl CallQuestion {
             Some(MenuChoice::Skip) => Answer::Skip,
             Some(MenuChoice::Tell(instead)) => Answer::Reject(instead),
             Some(MenuChoice::Edit(arguments)) => Answer::RunWith(arguments),
-            // A terminal that has gone says nothing, which is not the same as stop.
+            // A closed terminal gives no answer, which is not a request to stop.
             None if tty::is_terminal_gone() => return CallResponse::Gone,
             None => return CallResponse::Left,
         })
     }
 }
 
-/// What would be done, in one line.
+/// Returns the one-line title of a question about a call.
 pub fn question_title(server: &str, target: &str, is_tool: bool) -> String {
     if is_tool {
         format!("Run {target} on {server}?")

@@ -1,4 +1,4 @@
-//! Who is asked what servers ask: the person at the terminal, or nobody.
+//! Answers questions of servers: by asking the person at the terminal, or by declining.
 
 use std::sync::mpsc;
 use std::time::Duration;
@@ -11,13 +11,13 @@ use crate::keys::{KeyboardTypist, QuestionState};
 use crate::printer::{Printer, talk};
 use crate::{form, tty};
 
-/// How long a question that is taken back may take to clear the terminal.
+/// How long a withdrawn question may take to clear the terminal.
 const CLEAR_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// The person at this terminal, where nothing else reads from it.
+/// An asker that asks the person at this terminal. Nothing else may read from the terminal.
 #[derive(Clone, Debug)]
 pub struct TerminalAsker {
-    /// Prints what became of questions.
+    /// Prints updates about questions.
     pub printer: Printer,
 }
 
@@ -28,7 +28,7 @@ impl Asker for TerminalAsker {
         Box::pin(async move {
             match present_ask(ask).await {
                 Some(reply) => reply,
-                // Somebody else may answer; this face cannot.
+                // Another face may still answer.
                 None => std::future::pending().await,
             }
         })
@@ -49,10 +49,10 @@ impl Asker for TerminalAsker {
     }
 }
 
-/// Nobody is there: everything is declined, and standard error says so.
+/// An asker for runs without a person: declines every question and reports it on standard error.
 #[derive(Clone, Debug)]
 pub struct DecliningAsker {
-    /// Prints what became of questions.
+    /// Prints updates about questions.
     pub printer: Printer,
 }
 
@@ -71,7 +71,7 @@ impl Asker for DecliningAsker {
     }
 }
 
-/// Tells that something was declined because nobody can be asked.
+/// Reports that a question was declined because no person is available.
 pub fn tell_declined(printer: &Printer, server: &str, message: &str) {
     let message: String = message.chars().take(200).collect();
     printer.warn(
@@ -80,18 +80,18 @@ pub fn tell_declined(printer: &Printer, server: &str, message: &str) {
     );
 }
 
-/// Tells that what a server wanted done at an address is done.
+/// Reports that an action at a URL is complete.
 pub fn tell_completed(printer: &Printer, server: &str) {
     let server = escape_line(server);
     printer.say(&format!("server `{server}` says that what it asked you to do is done"));
 }
 
-/// Tells that something was turned down unasked.
+/// Reports that a question was refused without asking a person.
 pub fn tell_turned_down(printer: &Printer, server: &str, why: &str) {
     printer.warn(&format!("what server `{server}` asked was turned down: {why}"), None);
 }
 
-/// A line about what became of a question without the person at this terminal.
+/// Returns a line about a question that ended without the person at this terminal.
 pub(crate) fn update_line(news: &QuestionUpdate<'_>) -> Option<String> {
     match news {
         QuestionUpdate::Queued(_) => None,
@@ -100,27 +100,27 @@ pub(crate) fn update_line(news: &QuestionUpdate<'_>) -> Option<String> {
     }
 }
 
-/// What is said of a question that nobody answered.
+/// The line for a question that expired.
 pub const EXPIRED_LINE: &str = "(nobody answered in time)";
 
-/// A line about an answer that somebody else gave.
+/// Returns a line about an answer from another face.
 pub fn answered_elsewhere(by: &str, word: &str) -> String {
     format!("(answered elsewhere: `{}`, by {})", escape_line(word), escape_line(by))
 }
 
-/// Puts a question to the person; it goes away with the future. Nothing when nobody is there any
-/// more.
+/// Presents a server's question to the person; dropping the future withdraws it. Returns `None` if
+/// the terminal was closed.
 pub async fn present_ask(ask: Ask) -> Option<AskReply> {
     let reply = withdrawable("\n(the server no longer asks)", move |standing| {
         form::ask_person(&ask, &mut KeyboardTypist::new(standing))
     });
     let reply = reply.await.unwrap_or(AskReply::Cancel);
-    // A terminal that has gone says nothing, which is not the same as no.
+    // A closed terminal gives no answer, which is not a refusal.
     (reply != AskReply::Cancel || !tty::is_terminal_gone()).then_some(reply)
 }
 
-/// Asks on a thread that may wait for the keyboard; when the future is dropped, the question is
-/// taken back and `farewell` told. Nothing when it could not be asked.
+/// Asks on a blocking thread, which may wait for the keyboard. Dropping the future withdraws the
+/// question and prints `farewell`. Returns `None` if the thread failed.
 pub(crate) async fn withdrawable<T: Send + 'static>(
     farewell: &'static str,
     ask: impl FnOnce(QuestionState) -> T + Send + 'static,
@@ -138,7 +138,7 @@ pub(crate) async fn withdrawable<T: Send + 'static>(
     answer
 }
 
-/// Takes a question back.
+/// Withdraws a question when dropped.
 struct WithdrawOnDrop {
     question: Option<(QuestionState, mpsc::Receiver<()>)>,
     farewell: &'static str,
@@ -148,7 +148,7 @@ impl Drop for WithdrawOnDrop {
     fn drop(&mut self) {
         if let Some((standing, over)) = &self.question {
             standing.withdraw();
-            // The question clears its lines in this time; one with an open editor takes longer.
+            // The question clears its lines within this time, unless an editor is open.
             _ = over.recv_timeout(CLEAR_TIMEOUT);
             talk(self.farewell);
         }

@@ -1,6 +1,6 @@
-//! The prompt, the menu and what is typed meanwhile, at a real terminal with somebody typing.
+//! The prompt, the menu and typed-ahead lines at a pseudo-terminal with simulated typing.
 //!
-//! This test program starts itself in a pseudo-terminal, where `stage` is all that it runs.
+//! This test program starts itself in a pseudo-terminal, where it runs only `stage`.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ impl CompleteArgs for Commands {
     }
 }
 
-/// What runs in the pseudo-terminal; elsewhere it does nothing.
+/// The code under test in the pseudo-terminal; does nothing elsewhere.
 #[test]
 fn stage() {
     match std::env::var(PLAY).as_deref() {
@@ -44,7 +44,7 @@ fn stage() {
     }
 }
 
-/// Waits until something was typed, and leaves it where it is.
+/// Waits for input without consuming it.
 fn wait_for_keys() {
     println!("thinking;");
     #[cfg(unix)]
@@ -97,13 +97,13 @@ mod plays {
 
     const TEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-    /// A play that runs; it is ended with the value.
+    /// A running play, which is killed on drop.
     struct Terminal {
         child: Child,
         output: Receiver<Vec<u8>>,
         bytes: Vec<u8>,
         seen: String,
-        /// How much of it has been waited for.
+        /// How much of `seen` earlier waits have consumed.
         done: usize,
     }
 
@@ -136,7 +136,7 @@ mod plays {
             Self { child, output, bytes: Vec::new(), seen: String::new(), done: 0 }
         }
 
-        /// Waits until this text has come after what was waited for before.
+        /// Waits until this text appears after the previously awaited one.
         #[track_caller]
         fn wait_for(&mut self, text: &str) {
             let deadline = Instant::now() + TEST_TIMEOUT;
@@ -162,7 +162,7 @@ mod plays {
 
     impl Drop for Terminal {
         fn drop(&mut self) {
-            // Failing to kill it means that it has ended.
+            // Killing fails only if it has already exited.
             _ = self.child.kill();
             _ = self.child.wait();
         }

@@ -1,4 +1,4 @@
-//! Listens on this machine for the browser that comes back from a login, and shows it a page.
+//! Listens on the loopback interface for the browser's redirect after a login, and shows a page.
 
 use std::time::Duration;
 
@@ -8,40 +8,41 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-/// The path that answers come to.
+/// The path of the redirect URI.
 const CALLBACK_PATH: &str = "/callback";
-/// As much of a request is read.
+/// Maximum size of a request head.
 const MAX_HEAD_BYTES: usize = 16 << 10;
-/// How long a browser may take for its request.
+/// How long a browser may take to send its request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
-/// Browsers that are listened to at once.
+/// Maximum number of concurrent connections.
 const MAX_VISITORS: usize = 16;
 
-/// Listens for the browser.
+/// A listener for the browser's redirect.
 pub struct CallbackListener {
     listener: TcpListener,
     port: u16,
 }
 
-/// Somebody who came with an answer and waits for a page.
+/// A redirect that waits for its page.
 pub struct CallbackVisit {
     pub url: String,
     stream: TcpStream,
 }
 
-/// What the browser is shown.
+/// The page that the browser shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallbackPage {
-    /// The login goes on without it.
+    /// The login continues without the browser.
     Done,
-    /// It is not the answer that is waited for.
+    /// The redirect does not belong to the pending login.
     Wrong,
-    /// The authorization server or the person said no, or it did not work out.
+    /// The login was denied or failed.
     Failed,
 }
 
 impl CallbackListener {
-    /// Listens on `fixed` if that is set; else on `before` if it is free; else anywhere.
+    /// Listens on the `fixed` port if there is one, otherwise on the port used `before` if it is
+    /// free, otherwise on any free port.
     pub async fn listen(fixed: Option<u16>, before: Option<u16>) -> std::io::Result<Self> {
         let on = |port: u16| TcpListener::bind(("127.0.0.1", port));
         let listener = match (fixed, before) {
@@ -56,12 +57,12 @@ impl CallbackListener {
         Ok(Self { listener, port })
     }
 
-    /// Where the browser is to be sent.
+    /// Returns the redirect URI.
     pub fn address(&self) -> String {
         format!("http://127.0.0.1:{}{CALLBACK_PATH}", self.port)
     }
 
-    /// Gives everybody who comes with an answer, until nobody takes them any more.
+    /// Sends every redirect to `visits`, until the receiver is dropped.
     pub async fn run(self, visits: mpsc::Sender<CallbackVisit>) {
         let mut talks = JoinSet::new();
         loop {
@@ -78,7 +79,7 @@ impl CallbackListener {
 }
 
 impl CallbackVisit {
-    /// Shows the browser a page; it may have left.
+    /// Shows a page. Ignores a browser that has disconnected.
     pub async fn show(mut self, page: CallbackPage) {
         let (status, title, text) = match page {
             CallbackPage::Done => ("200 OK", "Logged in", "You can close this page."),
@@ -95,7 +96,7 @@ impl CallbackVisit {
     }
 }
 
-/// Reads one request; what is no answer is turned away here.
+/// Reads one request, and answers anything but a redirect with 404.
 async fn receive(mut stream: TcpStream, port: u16, visits: mpsc::Sender<CallbackVisit>) {
     let Ok(Some(head)) = timeout(REQUEST_TIMEOUT, read_head(&mut stream)).await else { return };
     let target = request_target(&head, port);
@@ -108,8 +109,8 @@ async fn receive(mut stream: TcpStream, port: u16, visits: mpsc::Sender<Callback
     _ = visits.send(CallbackVisit { url, stream }).await;
 }
 
-/// What is asked for, if it is our path, asked of us by the address that we gave. A name that
-/// somebody made point to this machine is not.
+/// Returns the request target if the request is for our path and names our address in `Host`. Other
+/// host names are rejected to prevent DNS rebinding.
 fn request_target(head: &str, port: u16) -> Option<String> {
     let mut lines = head.lines();
     let mut words = lines.next()?.split(' ');
@@ -142,7 +143,7 @@ async fn read_head(stream: &mut TcpStream) -> Option<String> {
     String::from_utf8(bytes).ok()
 }
 
-/// The texts are our own: nothing of what came in the address is shown.
+/// Writes a page. It contains only fixed texts, nothing from the request.
 async fn respond(stream: &mut TcpStream, status: &str, title: &str, text: &str) {
     let body = format!(
         "<!doctype html><html lang=\"en\"><meta charset=\"utf-8\"><title>Switchboard</title>\
@@ -156,9 +157,9 @@ async fn respond(stream: &mut TcpStream, status: &str, title: &str, text: &str) 
          cache-control: no-store\r\nconnection: close\r\n\r\n{body}",
         body.len()
     );
-    // A browser that has left needs no page.
+    // A browser that has disconnected needs no page.
     if stream.write_all(answer.as_bytes()).await.is_ok() {
-        // The page is written; a browser that closed the connection first has it.
+        // A browser that closed the connection first has the whole page.
         _ = stream.shutdown().await;
     }
 }

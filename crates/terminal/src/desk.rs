@@ -1,4 +1,4 @@
-//! Brings questions to the one task that owns the terminal.
+//! Forwards questions to the one task that owns the terminal.
 
 use switchboard_core::Answer;
 use switchboard_host::{
@@ -11,25 +11,25 @@ use tokio::sync::{mpsc, oneshot};
 use crate::ask::CallQuestion;
 use crate::asker::update_line;
 
-/// What waits for the person.
+/// An item that waits for the person.
 #[derive(Debug)]
 pub enum DeskItem {
     /// Whether a call may run.
     Question { question: CallQuestion, answer: oneshot::Sender<Answer> },
-    /// What a server asks.
+    /// A question of a server.
     Ask { ask: Ask, reply: oneshot::Sender<AskReply> },
-    /// What happened to a question without this person, in a line that is safe to show.
+    /// An update about a question that ended without this person; escaped for display.
     Notice(String),
 }
 
-/// Hands questions over and waits for the answers.
+/// Forwards questions and waits for the answers.
 #[derive(Clone, Debug)]
 pub struct ChatReviewer {
     questions: mpsc::Sender<DeskItem>,
 }
 
 impl ChatReviewer {
-    /// A desk, and where its questions come out.
+    /// Creates a reviewer, and the receiver of its questions.
     pub fn new() -> (Self, mpsc::Receiver<DeskItem>) {
         let (questions, waiting) = mpsc::channel(16);
         (Self { questions }, waiting)
@@ -42,7 +42,7 @@ impl ChatReviewer {
     }
 
     fn queue_notice(&self, notice: String) {
-        // With a full queue of questions on the screen, a notice less is no loss.
+        // If the queue is full of questions, a lost notice does not matter.
         _ = self.questions.try_send(DeskItem::Notice(notice));
     }
 }

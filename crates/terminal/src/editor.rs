@@ -1,4 +1,5 @@
-//! The prompt: a line editor with history and completion, or plain lines where that is all there is.
+//! The prompt: a line editor with history and completion, or plain lines if the terminal is not
+//! capable.
 
 use std::borrow::Cow;
 use std::io;
@@ -23,46 +24,44 @@ use switchboard_text::escape_line;
 use crate::history::{HistoryFile, MAX_ENTRIES, is_kept};
 use crate::tty;
 
-/// How many completions are offered at once.
+/// Maximum number of completions offered at once.
 const MAX_COMPLETIONS: usize = 500;
 
-/// Knows how what is being typed may go on.
+/// A source of completions for typed text.
 pub trait CompleteArgs: Send + Sync {
-    /// Where the word at this position begins, both in bytes, and what it may become.
+    /// Returns the start of the word at `position`, both in bytes, and its completions.
     fn complete(&self, line: &str, position: usize) -> (usize, Vec<String>);
 }
 
-/// What came of reading.
+/// The result of reading a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EditorLine {
-    /// Text, of one line or several.
+    /// Text of one or more lines.
     Text(String),
     Interrupted,
     /// Ctrl-D, or the end of the input.
     End,
 }
 
-/// Why nothing could be read.
+/// An error while reading a line.
 #[derive(Debug, thiserror::Error)]
 pub enum EditorError {
-    /// The terminal does not work.
     #[error("cannot read from the terminal")]
     Terminal(#[source] ReadlineError),
-    /// The input does not work.
     #[error("cannot read from standard input")]
     Input(#[source] io::Error),
 }
 
 /// The prompt.
 pub struct PromptEditor {
-    /// Nothing where lines cannot be edited.
+    /// `None` if lines cannot be edited.
     lines: Option<rustyline::Editor<LineAssistant, MemHistory>>,
     file: Option<HistoryFile>,
     warning: Option<String>,
 }
 
 impl PromptEditor {
-    /// Prepares the prompt. Without a file, the history ends with the program.
+    /// Creates the prompt. Without a file, the history lasts as long as the program.
     pub fn new(
         history_file: Option<PathBuf>,
         completions: Arc<dyn CompleteArgs>,
@@ -87,7 +86,7 @@ impl PromptEditor {
         Ok(editor)
     }
 
-    /// Reads one input. This blocks: it belongs on a thread of its own.
+    /// Reads one input. This blocks and must run on its own thread.
     pub fn read(&mut self, prompt: &str) -> Result<EditorLine, EditorError> {
         let Some(lines) = &mut self.lines else { return plain(prompt) };
         let line = outcome(lines.readline(prompt))?;
@@ -104,13 +103,13 @@ impl PromptEditor {
         Ok(line)
     }
 
-    /// What went wrong beside reading, once.
+    /// Takes the pending warning about the history file.
     pub fn take_warning(&mut self) -> Option<String> {
         self.warning.take()
     }
 }
 
-/// Lets a person change one line. Nothing after Ctrl-C, Ctrl-D or a failure.
+/// Lets the person edit one line. Returns `None` after Ctrl-C, Ctrl-D or a failure.
 pub(crate) fn edit_line(prompt: &str, initial: &str) -> Option<String> {
     struct NoCompletions;
     impl CompleteArgs for NoCompletions {
@@ -160,7 +159,7 @@ fn line_editor(
     Ok(lines)
 }
 
-/// Reads lines from where nothing can be edited.
+/// Reads lines without editing.
 fn plain(prompt: &str) -> Result<EditorLine, EditorError> {
     if io::stdin().is_terminal() {
         let mut out = io::stdout();
@@ -187,11 +186,12 @@ fn read_plain(mut input: impl BufRead) -> io::Result<EditorLine> {
     }
 }
 
-/// The key that ends a line, or goes on with the next after a backslash.
+/// Handler of the Enter key, which ends the input, or continues it on the next line after a
+/// backslash.
 ///
-/// The backslash becomes the line break at once and not afterwards, so that a backslash before a
-/// line break in pasted text stays. No command replaces a character and moves the cursor behind
-/// it; completing a word does.
+/// The backslash is replaced by the line break immediately and not afterwards, so that a backslash
+/// before a line break in pasted text is kept. No rustyline command replaces a character and moves
+/// the cursor behind it, but completion does.
 struct EnterKey {
     goes_on: Arc<AtomicBool>,
 }
@@ -210,7 +210,7 @@ impl ConditionalEventHandler for EnterKey {
     }
 }
 
-/// What the line editor asks while a person types.
+/// The completion and highlighting callbacks of the line editor.
 struct LineAssistant {
     completions: Arc<dyn CompleteArgs>,
     goes_on: Arc<AtomicBool>,
@@ -244,7 +244,7 @@ impl Completer for LineAssistant {
     }
 }
 
-/// The completions that can be shown and put in place.
+/// Returns the completions that can be displayed and inserted.
 fn usable_completions(
     completions: &dyn CompleteArgs,
     line: &str,
@@ -254,8 +254,8 @@ fn usable_completions(
     if start > position || !line.is_char_boundary(start) {
         return (position, Vec::new());
     }
-    // Servers name resources; a name that would have to be shown otherwise than it is cannot be
-    // chosen by looking at it.
+    // Servers choose the names of resources. A name that needs escaping cannot be recognized by its
+    // display, so it is not offered.
     candidates.retain(|candidate| !candidate.is_empty() && escape_line(candidate) == *candidate);
     candidates.truncate(MAX_COMPLETIONS);
     (start, candidates)

@@ -1,4 +1,5 @@
-//! Nobody sits here, but somebody may at another face: questions wait in the queue.
+//! A reviewer for runs without a person at the terminal: questions wait in the queue for another
+//! face.
 
 use switchboard_host::{Ask, Asker, Question, QuestionUpdate, ReplyFuture, ReviewFuture, Reviewer};
 use switchboard_store::Matter;
@@ -7,10 +8,11 @@ use switchboard_text::escape_line;
 use crate::asker::{tell_turned_down, update_line};
 use crate::printer::Printer;
 
-/// Whoever sits at another face. Standard error tells what waits, and under which name.
+/// A reviewer that leaves every question to other faces, and reports pending ones on standard
+/// error.
 #[derive(Clone, Debug)]
 pub struct ElsewhereReviewer {
-    /// Prints which questions wait.
+    /// Prints the pending questions.
     pub printer: Printer,
 }
 
@@ -49,7 +51,7 @@ impl Asker for ElsewhereReviewer {
     }
 }
 
-/// A line that says what waits, and how to answer it.
+/// Returns a line that describes a pending question and how to answer it.
 pub fn waiting_line(id: &str, matter: &Matter) -> String {
     let server = escape_line(matter.server());
     match matter {

@@ -1,4 +1,4 @@
-//! What goes wrong at the terminal: what it is, what caused it, what to do next.
+//! Errors of commands: message, cause and remedy.
 
 use std::process::ExitCode;
 
@@ -39,7 +39,7 @@ impl CliError {
         self
     }
 
-    /// Prints the error and gives the exit code.
+    /// Prints the error and returns the exit code.
     pub fn show(&self) -> ExitCode {
         talk(&format!("error: {}", escape(&self.message)));
         if let Some(hint) = &self.hint {

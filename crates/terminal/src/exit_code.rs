@@ -1,29 +1,29 @@
-//! The exit codes, as the manual lists them.
+//! The exit codes of all commands, as listed in the manual.
 
 use switchboard_core::OutcomeKind;
 
-/// Everything went well.
+/// Success.
 pub const OK: u8 = 0;
-/// The tool ran and reports a failure.
+/// The tool ran and reported an error.
 pub const TOOL_ERROR: u8 = 1;
-/// The command line is wrong: an unknown name, an argument that does not fit.
+/// Invalid command line: an unknown name or an invalid argument.
 pub const USAGE: u8 = 2;
-/// The configuration is wrong.
+/// Invalid configuration.
 pub const CONFIG: u8 = 3;
-/// The server could not be reached, or turned the call down; nothing ran.
+/// The server could not be reached or refused the call; nothing ran.
 pub const NOT_RUN: u8 = 4;
-/// The call is not allowed, or a person said no.
+/// The call is not allowed, or a person rejected it.
 pub const NOT_ALLOWED: u8 = 5;
-/// The call failed or its end is not known; it may have run.
+/// The call failed or its outcome is unknown; it may have run.
 pub const FAILED: u8 = 6;
-/// Switchboard itself is in trouble: it cannot record, write or print.
+/// An internal error: Switchboard cannot record, write or print.
 pub const TROUBLE: u8 = 7;
-/// A conversation reached a limit, and nobody said that it should go on.
+/// A conversation reached a limit and was not continued.
 pub const LIMIT: u8 = 8;
-/// Interrupted by the person.
+/// Interrupted by the user.
 pub const INTERRUPTED: u8 = 130;
 
-/// The codes with their meaning, for the manual.
+/// All codes with their descriptions, for the manual.
 pub const ALL: [(u8, &str); 10] = [
     (OK, "everything went well"),
     (TOOL_ERROR, "the tool ran and reports a failure"),

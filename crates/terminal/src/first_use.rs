@@ -1,4 +1,4 @@
-//! A server that is new, as it is put before the person at the terminal.
+//! Presents a new server to the person at the terminal.
 
 use std::cmp::Reverse;
 
@@ -14,27 +14,26 @@ use crate::asker::withdrawable;
 use crate::form::Typist;
 use crate::keys::KeyboardTypist;
 
-/// So many tools are shown before somebody wants to look at all.
+/// Maximum number of tools in the short description.
 const MAX_LISTED_TOOLS: usize = 12;
 const MAX_LISTED_FINDINGS: usize = 8;
-/// So many answers that nobody understands count as none.
+/// Maximum number of prompts; after that, the answer is "not now".
 const MAX_TRIES: usize = 5;
-/// The longest name that is set in a column.
+/// Maximum width of the column of names.
 const MAX_NAME_CHARS: usize = 32;
 
 const QUESTION: &str = "Use it?  [y] yes, as it is   [n] not now   [a] look at all  > ";
 
-/// What the person says.
+/// The answer of the person.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NewServerAnswer {
-    /// It may be used.
     Use,
     NotNow,
-    /// They want to stop, or are gone.
+    /// The person wants to stop, or the terminal was closed.
     Left,
 }
 
-/// Shows the server and asks; the question goes away with the future.
+/// Shows the server and asks; dropping the future withdraws the question.
 pub async fn present_new_server(new: NewServer, width: usize) -> NewServerAnswer {
     let asking = withdrawable("\n(no longer asked)", move |standing| {
         decide(&new, width, &mut KeyboardTypist::new(standing))
@@ -49,7 +48,7 @@ fn decide(new: &NewServer, width: usize, person: &mut impl Typist) -> NewServerA
             let line = person.line(QUESTION)?;
             match line.trim().to_lowercase().as_str() {
                 "y" | "yes" => return Ok(NewServerAnswer::Use),
-                // Whoever presses Enter without looking has not agreed to anything.
+                // Pressing Enter without reading must not approve anything.
                 "" | "n" | "no" | "not now" => return Ok(NewServerAnswer::NotNow),
                 "a" | "all" => person.show(&full_text(new))?,
                 _ => person.show("Please answer y, n or a.\n")?,
@@ -60,7 +59,7 @@ fn decide(new: &NewServer, width: usize, person: &mut impl Typist) -> NewServerA
     asked.unwrap_or(NewServerAnswer::Left)
 }
 
-/// The server in few lines: what it runs, its tools, what was found.
+/// Returns the short description: command, tools and findings.
 fn short_text(new: &NewServer, width: usize) -> String {
     let mut text = heading(new);
     let mut tools: Vec<&NewDefinition> = definitions_by_kind(new, PinKind::Tool).collect();
@@ -162,7 +161,7 @@ fn finding_text(one: &Flagged) -> String {
     text
 }
 
-/// Everything, word for word.
+/// Returns the full definitions.
 fn full_text(new: &NewServer) -> String {
     let mut text = heading(new);
     for one in &new.definitions {
@@ -186,7 +185,8 @@ fn full_text(new: &NewServer) -> String {
     text
 }
 
-/// Set out nicely only where that shows exactly what there is: a member may stand there twice.
+/// Pretty-prints JSON only if that preserves it exactly; a duplicate member, for example, would be
+/// lost.
 fn pretty(definition: &str) -> String {
     serde_json::from_str::<serde_json::Value>(definition)
         .ok()

@@ -1,4 +1,4 @@
-//! Puts to a person what a server asks: a form field by field, an address before it is opened.
+//! Presents questions of servers: a form field by field, a URL before it is opened.
 
 use serde_json::{Map, Value};
 use switchboard_host::{Ask, AskKind, Choice, Field, FieldKind, Form, NumberKind};
@@ -7,23 +7,23 @@ use switchboard_text::{escape, escape_line};
 
 use crate::{address, sampling};
 
-/// How often what does not fit may be filled in again.
+/// Maximum number of attempts per field, and of corrections per form.
 const MAX_TRIES: usize = 10;
 
-/// What ends a form with a no, typed into any field.
+/// The input that declines the form in any field.
 const DECLINE_WORD: &str = "!decline";
 
-/// Somebody who can be asked for lines.
+/// A person who can be prompted for lines.
 pub(crate) trait Typist {
-    /// Shows a text, which is safe to show.
+    /// Shows a text that is already escaped.
     fn show(&mut self, text: &str) -> Result<(), AskReply>;
-    /// Asks for a line; how the whole question ends if there is none.
+    /// Prompts for a line; the error is the reply to the whole question.
     fn line(&mut self, question: &str) -> Result<String, AskReply>;
-    /// Opens an address outside of this program; why not, if that fails.
+    /// Opens a URL in the browser; the error is the reason of a failure.
     fn open(&mut self, url: &str) -> Result<(), String>;
 }
 
-/// Puts a question of a server, and waits.
+/// Presents a server's question and waits for the reply.
 pub(crate) fn ask_person(ask: &Ask, person: &mut impl Typist) -> AskReply {
     let reply = match &ask.kind {
         AskKind::Form(form) => person.show(&heading(ask)).and_then(|()| fill_in(form, person)),
@@ -41,7 +41,7 @@ fn heading(ask: &Ask) -> String {
     let call = ask.call.as_deref().map(|call| format!(" (call {})", escape_line(call)));
     let tool = tool.unwrap_or_default();
     let call = call.unwrap_or_default();
-    // Every line of the server's own is marked, so that none can pass for ours.
+    // Every line from the server is marked, so that none looks like our own output.
     let message: String =
         escape(&ask.message).lines().map(|line| format!("  | {line}\n")).collect();
     format!("\nServer {server} asks you{tool}{call}:\n{message}")
@@ -98,7 +98,7 @@ fn fill_in_field(
     Err(AskReply::Cancel)
 }
 
-/// What a field is, before it is asked for.
+/// Returns the description of a field.
 fn about(field: &Field) -> String {
     let need = if field.required { "required" } else { "may be left out" };
     let mut text = format!("\n{} ({}; {need})\n", escape_line(field.label()), kind(&field.kind));
@@ -153,7 +153,7 @@ fn question(field: &Field) -> String {
     }
 }
 
-/// A value as a person would type or read it.
+/// Returns a value as a person would type or read it.
 fn value_text(field: &Field, value: &Value) -> String {
     let label = |options: &[Choice], value: &Value| {
         let option = options.iter().find(|option| Some(option.value.as_str()) == value.as_str());
@@ -191,7 +191,7 @@ fn send(
     })
 }
 
-/// Only a clear yes is one.
+/// Returns whether the input is an explicit yes.
 pub fn is_yes(said: &str) -> bool {
     matches!(said.trim().to_lowercase().as_str(), "y" | "yes")
 }

@@ -1,4 +1,4 @@
-//! Forms and addresses, put to somebody whose lines stand in the test.
+//! Forms and URLs, answered by a script.
 
 use serde_json::json;
 use serde_json::value::RawValue;
@@ -7,7 +7,7 @@ use switchboard_host::{SamplingAsk, UrlAsk};
 
 use super::*;
 
-/// Types what it was given, and remembers what was shown.
+/// Types the given lines, and collects the output.
 struct ScriptedTypist {
     lines: Vec<&'static str>,
     seen: String,

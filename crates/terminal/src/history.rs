@@ -1,4 +1,4 @@
-//! What was typed in earlier runs: a private file with one entry in each line.
+//! The history of typed lines: a private file with one JSON-encoded entry per line.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -7,13 +7,13 @@ use std::path::PathBuf;
 
 use switchboard_files::{FileAccess, private_mode, replace};
 
-/// How many entries are kept.
+/// Maximum number of entries.
 pub(crate) const MAX_ENTRIES: usize = 1_000;
 
-/// Larger files are not a history.
+/// Maximum number of bytes read from the file.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
-/// The file that keeps what was typed.
+/// The history file.
 #[derive(Debug)]
 pub(crate) struct HistoryFile {
     path: PathBuf,
@@ -24,7 +24,7 @@ impl HistoryFile {
         Self { path }
     }
 
-    /// The entries, the oldest first. A file with too many is shortened.
+    /// Reads the entries, the oldest first. A file with too many entries is truncated.
     pub(crate) fn load(&self) -> io::Result<Vec<String>> {
         let file = match File::open(&self.path) {
             Ok(file) => file,
@@ -35,7 +35,7 @@ impl HistoryFile {
         let mut text = Vec::new();
         file.take(MAX_FILE_BYTES).read_to_end(&mut text)?;
         let text = String::from_utf8_lossy(&text);
-        // A line that was cut off while it was written is left out.
+        // A line that was only partly written is skipped.
         let mut entries: Vec<String> =
             text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect();
         if entries.len() > MAX_ENTRIES {
@@ -45,14 +45,14 @@ impl HistoryFile {
         Ok(entries)
     }
 
-    /// Adds an entry, unless it begins with a space or says nothing.
+    /// Adds an entry, unless it is empty or begins with white space.
     pub(crate) fn add(&self, entry: &str) -> io::Result<()> {
         if !is_kept(entry) {
             return Ok(());
         }
         let mut options = OpenOptions::new();
         private_mode(options.append(true).create(true));
-        // In one piece, because other runs add to the same file.
+        // In a single write, because other processes append to the same file.
         options.open(&self.path)?.write_all(line(entry).as_bytes())
     }
 
@@ -62,7 +62,7 @@ impl HistoryFile {
     }
 }
 
-/// Whether something that was typed belongs into the history.
+/// Returns whether an entry belongs in the history.
 pub(crate) fn is_kept(entry: &str) -> bool {
     !entry.starts_with(char::is_whitespace) && !entry.is_empty()
 }

@@ -1,4 +1,4 @@
-//! Ctrl-C and a polite request to end: what they mean depends on who listens.
+//! Signal handling: Ctrl-C, termination requests and hang-ups.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -8,20 +8,20 @@ use tokio_util::sync::CancellationToken;
 
 use crate::exit_code;
 
-/// Listens to Ctrl-C and to requests to end.
+/// A listener for Ctrl-C and termination requests.
 #[derive(Clone, Debug)]
 pub struct Interrupts {
     token: CancellationToken,
     taken: Arc<AtomicBool>,
     presses: watch::Receiver<u32>,
-    /// What may wait for another face when the terminal has gone.
+    /// Whether questions remain that another face can answer after a hang-up.
     waiting: Arc<OnceLock<NeededCheck>>,
 }
 
-/// Tells whether something waits here for a person.
+/// Returns whether a question waits for a person.
 struct NeededCheck(Box<dyn Fn() -> bool + Send + Sync>);
 
-/// Every Ctrl-C from here on.
+/// Counts every Ctrl-C while it exists.
 pub struct Presses {
     taken: Arc<AtomicBool>,
     presses: watch::Receiver<u32>,
@@ -36,7 +36,8 @@ enum Signal {
 }
 
 impl Interrupts {
-    /// The first signal gives up what runs, the second leaves at once; unless somebody takes over.
+    /// Starts listening. The first signal cancels the token, the second exits at once, unless
+    /// Ctrl-C is taken over.
     pub fn watch() -> Self {
         let (count, presses) = watch::channel(0);
         let interrupts = Self {
@@ -57,7 +58,7 @@ impl Interrupts {
                 } else if matches!(signal, Signal::HangUp)
                     && waiting.get().is_some_and(|NeededCheck(is_needed)| is_needed())
                 {
-                    // What waits outlives the terminal: it can be answered from another one.
+                    // Pending questions outlive the terminal, because another one can answer them.
                 } else if token.is_cancelled() {
                     leave();
                 } else {
@@ -68,18 +69,18 @@ impl Interrupts {
         interrupts
     }
 
-    /// Is cancelled by the first signal.
+    /// Returns the token that the first signal cancels.
     pub const fn token(&self) -> &CancellationToken {
         &self.token
     }
 
-    /// From here on a closed terminal ends nothing while something waits there.
+    /// Ignores hang-ups while `is_needed` returns true.
     pub fn ignore_hang_up_while(&self, is_needed: impl Fn() -> bool + Send + Sync + 'static) {
-        // A process runs one host or follows one call, so no other check has been set before.
+        // A process runs one host or follows one call, so the check is set only once.
         _ = self.waiting.set(NeededCheck(Box::new(is_needed)));
     }
 
-    /// From here on Ctrl-C is only counted, until this is dropped.
+    /// Makes Ctrl-C only be counted, until the returned value is dropped.
     pub fn take_over(&self) -> Presses {
         self.taken.store(true, Ordering::Release);
         let mut presses = self.presses.clone();
@@ -95,7 +96,7 @@ impl std::fmt::Debug for NeededCheck {
 }
 
 impl Presses {
-    /// Waits for the next one.
+    /// Waits for the next Ctrl-C.
     pub async fn next(&mut self) {
         if self.presses.changed().await.is_err() {
             std::future::pending::<()>().await;
@@ -115,7 +116,7 @@ fn leave() {
     std::process::exit(i32::from(exit_code::INTERRUPTED));
 }
 
-/// What the system tells us, from the moment on at which it is made.
+/// The signals of this process, from the time of creation.
 #[cfg(unix)]
 struct ProcessSignals {
     terminate: Option<tokio::signal::unix::Signal>,
@@ -126,7 +127,7 @@ struct ProcessSignals {
 impl ProcessSignals {
     fn listen() -> Self {
         use tokio::signal::unix::{SignalKind, signal};
-        // Whoever started us so that we outlive the terminal is right.
+        // A process that was started with hang-ups ignored must continue to ignore them.
         let hang_up = (!ignores_hang_up()).then(|| signal(SignalKind::hangup()).ok()).flatten();
         Self { terminate: signal(SignalKind::terminate()).ok(), hang_up }
     }
@@ -150,13 +151,14 @@ async fn wait_for_signal(signal: Option<&mut tokio::signal::unix::Signal>) {
     }
 }
 
-/// Whether we were started with hang-ups ignored, as `nohup` does; known only on Linux.
+/// Returns whether this process was started with `SIGHUP` ignored, as by `nohup`. Detected only on
+/// Linux.
 #[cfg(unix)]
 fn ignores_hang_up() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let ignored = ignored.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok());
-    // The first bit is that of the first signal, which is this one.
+    // `SIGHUP` is signal 1, the lowest bit of the mask.
     ignored.is_some_and(|mask| mask & 1 == 1)
 }
 
@@ -180,8 +182,8 @@ impl ProcessSignals {
         }
     }
 
-    /// A window that is closed takes us with it a few seconds later, whatever waits, so that is no
-    /// hang-up that could be outlived.
+    /// Waits for the next signal. Closing the window terminates the process a few seconds later in
+    /// any case, so it is not reported as a hang-up.
     async fn next(&mut self) -> Signal {
         tokio::select! {
             _ = tokio::signal::ctrl_c() => Signal::Interrupt,

@@ -1,4 +1,4 @@
-//! Lines that a person types into a question that may be withdrawn while they type.
+//! Reads lines for a question that may be withdrawn during typing.
 
 use std::io::Write as _;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::{address, tty};
 #[cfg(unix)]
 use crate::raw::RawMode;
 
-/// Whether a question still stands. Clones are about the same one.
+/// The state of a question, shared by all clones.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct QuestionState {
     withdrawn: Arc<AtomicBool>,
@@ -21,25 +21,25 @@ pub(crate) struct QuestionState {
 }
 
 impl QuestionState {
-    /// Takes the question back, and the terminal as it was.
+    /// Withdraws the question and restores the terminal mode.
     pub(crate) fn withdraw(&self) {
         self.withdrawn.store(true, Ordering::Release);
         #[cfg(unix)]
         self.raw.restore();
     }
 
-    /// Whether nobody has taken it back.
+    /// Returns whether the question has not been withdrawn.
     pub(crate) fn is_open(&self) -> bool {
         !self.withdrawn.load(Ordering::Acquire)
     }
 
-    /// Lets keys come one by one, as long as the question stands.
+    /// Enters raw mode.
     #[cfg(unix)]
     pub(crate) fn enter_raw(&self) {
         self.raw.enter();
     }
 
-    /// Puts the terminal back.
+    /// Restores the terminal mode.
     #[cfg(unix)]
     pub(crate) fn leave_raw(&self) {
         self.raw.restore();
@@ -50,13 +50,13 @@ impl QuestionState {
     }
 }
 
-/// Somebody at standard input and standard error.
+/// A person at standard input and standard error.
 pub(crate) struct KeyboardTypist {
     standing: QuestionState,
 }
 
 impl KeyboardTypist {
-    /// From here on keys come to us.
+    /// Discards typed-ahead keys and enters raw mode.
     pub(crate) fn new(standing: QuestionState) -> Self {
         tty::discard_keys();
         #[cfg(unix)]

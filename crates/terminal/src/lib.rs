@@ -1,16 +1,16 @@
-//! The terminal: everything that is printed for a person and everything a person answers there.
+//! Terminal input and output: everything printed for a person, and every answer a person gives.
 //!
-//! In go results, warnings, questions about calls ([`CallQuestion`]), questions of servers
-//! ([`present_ask`]) and Markdown as a model writes it ([`Markdown`]). Out come text on standard
-//! output, messages on standard error ([`Printer`]), answers, typed lines ([`PromptEditor`],
+//! Input: results, warnings, questions about calls ([`CallQuestion`]), questions of servers
+//! ([`present_ask`]) and Markdown from a model ([`Markdown`]). Output: text on standard output,
+//! messages on standard error ([`Printer`]), answers, typed lines ([`PromptEditor`],
 //! [`TypedLines`]), Ctrl-C as events ([`Interrupts`]) and exit codes ([`exit_code`]).
 //!
 //! A future that presents a question owns it: dropping the future withdraws the question. A
-//! [`ChatReviewer`] brings the questions of a host to the one task that owns the terminal;
+//! [`ChatReviewer`] forwards the questions of a host to the one task that owns the terminal;
 //! [`People`] selects who answers them.
 //!
-//! The crate never starts a host, never decides about a call, never parses the command line, and
-//! passes texts of servers on only escaped.
+//! The crate never starts a host, decides about a call or parses the command line, and it prints
+//! texts of servers only in escaped form.
 
 mod address;
 mod arguments;

@@ -1,54 +1,53 @@
-//! The review menu: one call, exactly as it would be sent, and what a person may make of it.
+//! The review menu: shows one call exactly as it would be sent, and asks for a decision.
 
 use switchboard_text::{escape_json, escape_line, hex_digest};
 
 use crate::keys::QuestionState;
 use crate::menu_person::TerminalPerson;
 
-/// Longer arguments do not fit on a screen: whoever agrees to them shows that they saw their end.
+/// Size from which arguments do not fit on a screen. To run them, the person must type the
+/// fingerprint that is shown at their end.
 const LONG_BYTES: usize = 4_000;
-/// So much of a fingerprint has to be typed.
+/// Number of characters of a fingerprint that must be typed.
 const TYPED_CHARS: usize = 6;
 
-/// What a person is asked about.
+/// The content of a review.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReviewCard<'a> {
-    /// What would be done, in one line.
+    /// The call in one line.
     pub(crate) title: &'a str,
-    /// The arguments, exactly as they would be sent.
+    /// The arguments exactly as they would be sent.
     pub(crate) arguments: &'a str,
-    /// Why this is asked.
+    /// The reason for the review.
     pub(crate) why: &'a str,
-    /// Whether it may be allowed once and for all.
     pub(crate) can_always: AlwaysOption<'a>,
 }
 
-/// Whether something may be allowed once and for all.
+/// Whether a tool may be allowed permanently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AlwaysOption<'a> {
     Yes,
-    /// It may not, for this reason.
+    /// Not allowed, for this reason.
     NotFor(&'a str),
 }
 
-/// What a person made of it.
+/// The decision of the person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum MenuChoice {
-    /// Run it this time.
+    /// Run the call once.
     Run,
-    /// Run it, and do not ask again in this session.
+    /// Run the call and allow the tool for this session.
     Session,
-    /// Run it, and do not ask again.
+    /// Run the call and allow the tool permanently.
     Always,
-    /// Do not run it.
+    /// Reject the call.
     Skip,
-    /// Do not run it; do this instead.
+    /// Reject the call with a message about what to do instead.
     Tell(String),
-    /// Run it this time, with these arguments.
+    /// Run the call once with edited arguments.
     Edit(String),
 }
 
-/// An entry of the menu.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum MenuEntry {
     Run,
@@ -63,7 +62,7 @@ impl MenuEntry {
     const ALL: [Self; 6] =
         [Self::Run, Self::Session, Self::Always, Self::Skip, Self::Tell, Self::Edit];
 
-    /// The key that chooses it.
+    /// Returns the key that selects the entry.
     pub(crate) const fn key(self) -> char {
         match self {
             Self::Run => 'r',
@@ -86,7 +85,7 @@ impl MenuEntry {
         }
     }
 
-    /// The entry that a word or a key means.
+    /// Returns the entry for a word or key, if it is one of `entries`.
     pub(crate) fn parse(word: &str, entries: &[Self]) -> Option<Self> {
         let entry = match word.to_lowercase().as_str() {
             "r" | "run" | "y" | "yes" => Self::Run,
@@ -101,26 +100,26 @@ impl MenuEntry {
     }
 }
 
-/// Somebody who can be asked.
+/// A person who can be asked.
 pub(crate) trait MenuPerson {
     fn show(&mut self, text: &str) -> Option<()>;
-    /// Lets them choose; nothing when they will not.
+    /// Lets the person choose; `None` if they leave.
     fn choose(&mut self, entries: &[MenuEntry]) -> Option<MenuEntry>;
-    /// Asks for a line.
+    /// Prompts for a line.
     fn line(&mut self, question: &str) -> Option<String>;
-    /// Lets them change a text; why not, if that fails.
+    /// Lets the person edit a text; the error is the reason of a failure.
     fn edit(&mut self, text: &str) -> Result<String, String>;
 }
 
-/// Asks the person at the terminal, and waits as long as the question stands. Nothing when there is
-/// no answer.
+/// Asks the person at the terminal, and waits until the question is answered or withdrawn. Returns
+/// `None` if there is no answer.
 pub(crate) fn ask(card: &ReviewCard<'_>, standing: QuestionState) -> Option<MenuChoice> {
     decide(card, &mut TerminalPerson::new(standing))
 }
 
 fn decide(card: &ReviewCard<'_>, person: &mut impl MenuPerson) -> Option<MenuChoice> {
     let mut edited: Option<String> = None;
-    // What cannot be sent yet, but has cost the person some work.
+    // Edited arguments that are invalid are kept, so that the person's work is not lost.
     let mut draft: Option<String> = None;
     person.show(&card_text(card, card.arguments))?;
     loop {
@@ -156,7 +155,7 @@ fn decide(card: &ReviewCard<'_>, person: &mut impl MenuPerson) -> Option<MenuCho
     }
 }
 
-/// Whether the person has seen long arguments to their end, where the fingerprint stands.
+/// Returns whether the person has seen long arguments to their end, where the fingerprint is shown.
 fn has_seen_all(
     card: &ReviewCard<'_>,
     edited: Option<&str>,
@@ -181,7 +180,8 @@ fn fingerprint(arguments: &str) -> String {
     hex_digest([arguments.as_bytes()]).chars().take(TYPED_CHARS).collect()
 }
 
-/// What may be chosen. What was edited is run once; it says nothing about the next time.
+/// Returns the entries to choose from. Edited arguments can only be run once, because an approval
+/// of them says nothing about later calls.
 fn entries(card: &ReviewCard<'_>, edited: Option<&str>) -> Vec<MenuEntry> {
     let always = edited.is_none() && card.can_always == AlwaysOption::Yes;
     let fits = |entry: &MenuEntry| match entry {
@@ -192,7 +192,7 @@ fn entries(card: &ReviewCard<'_>, edited: Option<&str>) -> Vec<MenuEntry> {
     MenuEntry::ALL.into_iter().filter(fits).collect()
 }
 
-/// The arguments that came of editing, nothing if they are as before, or why they cannot be sent.
+/// Returns the edited arguments, `None` if they are unchanged, or why they cannot be sent.
 fn edited_arguments(
     edited: Result<String, String>,
     given: &str,
@@ -226,7 +226,7 @@ fn card_text(card: &ReviewCard<'_>, arguments: &str) -> String {
     text
 }
 
-/// Set out nicely only where that shows exactly what is sent.
+/// Pretty-prints JSON only if that preserves it exactly.
 fn pretty(arguments: &str) -> String {
     serde_json::from_str::<serde_json::Value>(arguments)
         .ok()

@@ -1,4 +1,4 @@
-//! The person at the terminal: single keys where the terminal can do that, lines elsewhere.
+//! The person at the terminal: single keys if the terminal is capable, lines otherwise.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::time::{Duration, Instant};
@@ -12,22 +12,22 @@ use crate::menu::{MenuEntry, MenuPerson};
 use crate::outside_editor::OutsideEditor;
 use crate::tty;
 
-/// So long a question stands before a key answers it.
+/// How long a question must be visible before a key can answer it.
 const ARMING_DELAY: Duration = Duration::from_millis(500);
-/// How often an answer that nobody understands may be given.
+/// Maximum number of unrecognized answers.
 const MAX_TRIES: usize = 5;
 
-/// Somebody at standard input and standard error.
+/// A person at standard input and standard error.
 pub(crate) struct TerminalPerson {
     term: Term,
-    /// Nothing where only lines can be read.
+    /// `None` if only lines can be read.
     keys: Option<MenuKeys>,
     standing: QuestionState,
-    /// Whether the question has been there long enough for an answer to be meant for it.
+    /// Whether the question has been visible long enough for a key to be meant for it.
     armed: bool,
 }
 
-/// The entry that Enter chooses.
+/// The state of the menu when it is operated by keys.
 struct MenuKeys {
     chosen: MenuEntry,
 }
@@ -38,7 +38,7 @@ impl TerminalPerson {
         if is_capable {
             tty::discard_keys();
         }
-        // Whoever presses Enter without looking has not agreed to anything.
+        // Pressing Enter without reading must not approve anything.
         let keys = is_capable.then_some(MenuKeys { chosen: MenuEntry::Skip });
         Self { term: Term::stderr(), keys, standing, armed: false }
     }
@@ -56,8 +56,8 @@ impl TerminalPerson {
         None
     }
 
-    /// Keys come one by one, Ctrl-C too, before the menu is there: none is lost, and none that was
-    /// pressed earlier counts.
+    /// Lets the person choose by key. Raw mode is entered before the menu is shown, so that no key
+    /// is lost, and keys that were pressed earlier are discarded.
     fn choose_by_key(&mut self, entries: &[MenuEntry], chosen: MenuEntry) -> Option<MenuEntry> {
         #[cfg(unix)]
         self.standing.enter_raw();
@@ -68,8 +68,8 @@ impl TerminalPerson {
         answer
     }
 
-    /// Waits a moment before the first menu of a question: a key that was meant for what stood there
-    /// before does not count.
+    /// Waits before the first menu of a question, so that a key meant for the previous screen does
+    /// not answer it.
     fn arm(&mut self) -> Option<()> {
         if std::mem::replace(&mut self.armed, true) {
             return Some(());
@@ -106,7 +106,7 @@ impl TerminalPerson {
                 match press(&key, entries, chosen) {
                     KeyAction::Move(to) => chosen = to,
                     KeyAction::Choose(entry) => {
-                        // What was chosen stays to be seen.
+                        // The selected entry stays visible.
                         self.term.write_line(&format!("  {}", entry.label())).ok()?;
                         return Some(entry);
                     }
@@ -116,7 +116,7 @@ impl TerminalPerson {
         }
     }
 
-    /// The next keys; nothing when there will be none, or the question was taken back.
+    /// Returns the next keys; `None` if the input ended or the question was withdrawn.
     #[cfg(unix)]
     fn keys(&self) -> Option<Vec<Key>> {
         while self.standing.is_open() {
@@ -152,7 +152,7 @@ impl MenuPerson for TerminalPerson {
             return edit_line(question, "");
         }
         self.show(question)?;
-        // A question that is taken back must not eat the line after it.
+        // A withdrawn question must not consume the next line of input.
         #[cfg(unix)]
         while !crate::raw::has_input().ok()? {
             if !self.standing.is_open() {
@@ -173,7 +173,7 @@ impl MenuPerson for TerminalPerson {
         }
         let question = "Arguments, as JSON in one line: ";
         let compact = one_line(text);
-        // Only what is shown as it is can be changed in place.
+        // A line can be edited in place only if it is displayed without escaping.
         let line = if self.keys.is_some() && escape_line(&compact) == compact {
             edit_line(question, &compact)
         } else {
@@ -184,7 +184,7 @@ impl MenuPerson for TerminalPerson {
     }
 }
 
-/// The same JSON in one line, where that is certain to be the same.
+/// Returns the JSON on one line, if that preserves it exactly.
 fn one_line(text: &str) -> String {
     let value = serde_json::from_str::<serde_json::Value>(text).ok();
     value
@@ -192,7 +192,7 @@ fn one_line(text: &str) -> String {
         .map_or_else(|| text.to_owned(), |value| value.to_string())
 }
 
-/// What a key does.
+/// The effect of a key.
 #[derive(Debug, PartialEq, Eq)]
 enum KeyAction {
     Move(MenuEntry),
@@ -212,13 +212,13 @@ fn press(key: &Key, entries: &[MenuEntry], chosen: MenuEntry) -> KeyAction {
         Key::Enter => KeyAction::Choose(chosen),
         Key::Char(c) => MenuEntry::parse(c.encode_utf8(&mut [0; 4]), entries)
             .map_or(KeyAction::Move(chosen), KeyAction::Choose),
-        // Ctrl-D reads as a character, Ctrl-C as itself.
+        // Ctrl-D is read as a character, Ctrl-C as a key.
         Key::Escape | Key::CtrlC => KeyAction::Leave,
         _ => KeyAction::Move(chosen),
     }
 }
 
-/// The lines of the menu: as many entries in each as fit.
+/// Returns the lines of the menu, each with as many entries as fit.
 fn menu(entries: &[MenuEntry], chosen: MenuEntry, width: usize) -> Vec<String> {
     let mut lines = Vec::new();
     let mut line = String::new();

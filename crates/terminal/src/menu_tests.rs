@@ -1,8 +1,8 @@
-//! Reviews with a person who follows a script.
+//! Reviews with scripted answers.
 
 use super::*;
 
-/// Answers from a list, and remembers what was shown.
+/// Answers from a list, and collects the output.
 struct ScriptedPerson {
     picks: Vec<Option<MenuEntry>>,
     lines: Vec<Option<&'static str>>,

@@ -1,50 +1,48 @@
-//! Text in the person's own editor, through a private file that is gone afterwards.
+//! Edits text in the user's own editor, through a temporary private file.
 
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-/// The editor that a person has chosen.
+/// The editor that the user has configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OutsideEditor {
     program: String,
     arguments: Vec<String>,
 }
 
-/// Why a text was not edited.
+/// Why a text could not be edited.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OutsideEditorError {
-    /// The file for it could not be written or read.
     #[error("the file for the editor cannot be used: {0}")]
     File(#[from] std::io::Error),
-    /// It is not there.
     #[error("the editor `{program}` does not start: {cause}")]
     Start {
         program: String,
-        /// Why it did not start.
+        /// The error of the operating system.
         cause: std::io::Error,
     },
-    /// It failed, so what it left behind is not trusted.
+    /// The editor failed, so the content of the file is not trusted.
     #[error("the editor `{program}` ended with {status}")]
     Failed { program: String, status: std::process::ExitStatus },
 }
 
 impl OutsideEditor {
-    /// The editor that `VISUAL` or `EDITOR` names.
+    /// Returns the editor that `VISUAL` or `EDITOR` names.
     pub(crate) fn chosen() -> Option<Self> {
         ["VISUAL", "EDITOR"].into_iter().find_map(|name| Self::parse(std::env::var_os(name)))
     }
 
-    /// Words with spaces between; no shell reads them.
+    /// Splits the value at white space; no shell interprets it.
     fn parse(value: Option<OsString>) -> Option<Self> {
         let value = value?.into_string().ok()?;
         let mut words = value.split_whitespace().map(str::to_owned);
         Some(Self { program: words.next()?, arguments: words.collect() })
     }
 
-    /// Lets the person edit a text and returns what they made of it.
+    /// Lets the person edit a text and returns the result.
     pub(crate) fn edit(&self, text: &str) -> Result<String, OutsideEditorError> {
-        // A folder of its own, so that what the editor puts beside the file is removed too.
+        // The file has its own folder, so that backup files of the editor are removed as well.
         let mut folder = tempfile::Builder::new();
         folder.prefix("switchboard-");
         #[cfg(unix)]
@@ -55,7 +53,7 @@ impl OutsideEditor {
         writeln!(file, "{text}")?;
         file.flush()?;
         let program = self.program.clone();
-        // Standard output may be a file; a person is at standard error.
+        // Standard output may be redirected, so the editor uses the terminal at standard error.
         let status = Command::new(&program)
             .args(&self.arguments)
             .arg(file.path())
@@ -65,7 +63,7 @@ impl OutsideEditor {
         if !status.success() {
             return Err(OutsideEditorError::Failed { program, status });
         }
-        // By its name: many editors write another file and put it in its place.
+        // Read by name, because many editors replace the file instead of writing to it.
         Ok(std::fs::read_to_string(file.path())?)
     }
 }
@@ -94,7 +92,7 @@ mod tests {
         let home = tempfile::tempdir().unwrap();
         let script = home.path().join("editor.sh");
         let trace = home.path().join("trace");
-        // Writes another file in place of the first, as many editors do.
+        // Replaces the file instead of writing to it, as many editors do.
         let text = format!(
             "#!/bin/sh\nstat -c %a \"$1\" > {0}\necho \"$1\" >> {0}\nsed s/1/2/ \"$1\" > \"$1.new\"\ntouch \"$1~\"\nmv \"$1.new\" \"$1\"\n",
             trace.display()

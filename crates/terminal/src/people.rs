@@ -1,4 +1,4 @@
-//! Who answers the questions of a host, and for how long a question waits.
+//! Selects who answers the questions of a host, and how long a question waits.
 
 use std::str::FromStr;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ const MAX_WAIT: Duration = Duration::from_secs(7 * 86_400);
 /// How long a question waits for an answer from another face.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ReviewWait {
-    /// As long as the settings say.
+    /// The default of the settings.
     Usual,
     For(Duration),
 }
@@ -50,23 +50,23 @@ impl FromStr for ReviewWait {
     }
 }
 
-/// The people that a host asks: about calls, for servers and about new servers.
+/// The reviewers and askers of a host.
 pub struct People {
     /// Answers questions about calls.
     pub reviewer: Arc<dyn Reviewer>,
     /// Answers questions of servers.
     pub asker: Arc<dyn Asker>,
-    /// How long a question waits, if not as long as the settings say.
+    /// How long a question waits, if it differs from the settings.
     pub limit: Option<Duration>,
-    /// Whether they are asked about servers that nobody has approved yet.
+    /// Whether there are questions about servers without approval.
     pub first_use: FirstUseAsks,
-    /// Whether they are here, and can look at a new server before it is used.
+    /// Whether a person is present who can inspect a new server before its first use.
     pub presence: Presence,
 }
 
 impl People {
-    /// The person at this terminal, where nothing else reads from it. `stop` is cancelled when
-    /// they want to stop.
+    /// Creates the people for a person at this terminal; nothing else may read from it. `stop` is
+    /// cancelled when the person wants to stop.
     pub fn at_terminal(printer: &Printer, stop: &CancellationToken) -> Self {
         Self {
             reviewer: Arc::new(TerminalReviewer { stop: stop.clone() }),
@@ -77,7 +77,7 @@ impl People {
         }
     }
 
-    /// The person who answers the questions of a desk.
+    /// Creates the people for a person who answers the questions of a desk.
     pub fn at_desk(desk: &ChatReviewer) -> Self {
         Self {
             reviewer: Arc::new(desk.clone()),
@@ -88,7 +88,7 @@ impl People {
         }
     }
 
-    /// Nobody: every question is declined at once.
+    /// Creates the people for runs without a person: every question is declined at once.
     pub fn nobody(printer: &Printer) -> Self {
         Self {
             reviewer: Arc::new(NobodyThere),
@@ -99,7 +99,7 @@ impl People {
         }
     }
 
-    /// A person at another face.
+    /// Creates the people for runs whose questions are answered at another face.
     pub fn elsewhere(printer: &Printer) -> Self {
         let elsewhere = ElsewhereReviewer { printer: printer.clone() };
         Self {
@@ -111,7 +111,7 @@ impl People {
         }
     }
 
-    /// Nobody, unless there is patience to wait for another face.
+    /// Declines every question, or leaves it to other faces if there is a wait.
     pub fn nobody_here(printer: &Printer, patience: Option<ReviewWait>) -> Self {
         match patience {
             Some(_) => Self::elsewhere(printer),
@@ -119,7 +119,7 @@ impl People {
         }
     }
 
-    /// Also asks people at other faces about servers that nobody has approved.
+    /// Also asks other faces about servers without approval.
     #[must_use]
     pub const fn with_new_servers(mut self) -> Self {
         self.first_use = FirstUseAsks::InQueue;

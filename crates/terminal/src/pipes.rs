@@ -1,13 +1,11 @@
-//! Standard input and output as the system's own pipes, without a thread in between.
+//! Asynchronous standard input and output, without a thread in between where possible.
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-/// Something to read from.
 type Input = Box<dyn AsyncRead + Send + Unpin>;
-/// Something to write to.
 type Output = Box<dyn AsyncWrite + Send + Unpin>;
 
-/// Standard input: a pipe or a socket where it is one, else through a thread.
+/// Returns standard input: a pipe or a socket if it is one, otherwise read by a thread.
 #[cfg(unix)]
 pub fn standard_input() -> Input {
     use std::os::fd::AsFd as _;
@@ -24,7 +22,7 @@ pub fn standard_input() -> Input {
     Box::new(tokio::io::stdin())
 }
 
-/// Standard output: a pipe or a socket where it is one, else through a thread.
+/// Returns standard output: a pipe or a socket if it is one, otherwise written by a thread.
 #[cfg(unix)]
 pub fn standard_output() -> Output {
     use std::os::fd::AsFd as _;
@@ -40,7 +38,8 @@ pub fn standard_output() -> Output {
     Box::new(tokio::io::stdout())
 }
 
-/// Some programs start others with a pair of sockets in place of pipes.
+/// Converts a descriptor to a socket. Some programs start others with a socket pair instead of
+/// pipes.
 #[cfg(unix)]
 fn socket(fd: std::os::fd::OwnedFd) -> Option<tokio::net::UnixStream> {
     rustix::net::getsockname(&fd).ok()?;

@@ -1,4 +1,4 @@
-//! Standard output is data, standard error is talk; colours only where a person looks.
+//! Prints data to standard output and messages to standard error, with colours only at a terminal.
 
 use std::io::{IsTerminal as _, Write as _};
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use crate::exit_code;
 use crate::markdown::Paint;
 use crate::table::{TableReader, table};
 
-/// Prints results and talk.
+/// Prints results and messages.
 #[derive(Clone, Debug)]
 pub struct Printer {
-    /// JSON instead of text.
+    /// Whether results are printed as JSON.
     pub json: bool,
     quiet: bool,
-    /// Standard output is a terminal.
+    /// Whether standard output is a terminal.
     pub terminal: bool,
     colour: bool,
-    /// What moves at the terminal at this moment.
+    /// The progress bar that is currently visible.
     moving: Arc<Mutex<Option<ProgressBar>>>,
 }
 
@@ -42,17 +42,17 @@ impl Printer {
         print(format_args!("{text}{ending}"), "result")
     }
 
-    /// Prints words of an answer as they come.
+    /// Prints a part of an answer without a line break.
     pub fn words(&self, text: &str) -> Result<(), CliError> {
         print(format_args!("{text}"), "answer")
     }
 
-    /// How many columns the terminal has.
+    /// Returns the width of the terminal, in columns.
     pub fn width(&self) -> usize {
         usize::from(console::Term::stdout().size().1)
     }
 
-    /// Whether answers are coloured.
+    /// Returns whether answers are coloured.
     pub const fn colours(&self) -> Paint {
         if self.colour { Paint::Colour } else { Paint::Plain }
     }
@@ -65,7 +65,7 @@ impl Printer {
             serde_json::to_string(value)
         };
         let text = text.map_err(|error| CliError::new(exit_code::TROUBLE, error.to_string()))?;
-        // The same JSON, and nothing in it that a terminal obeys or a person does not see.
+        // Equivalent JSON, with control and invisible characters encoded.
         self.data(&switchboard_text::encode_json_controls(&text))
     }
 
@@ -92,28 +92,28 @@ impl Printer {
         self.table(heading, &all.iter().map(row).collect::<Vec<_>>())
     }
 
-    /// Tells the person something.
+    /// Prints a message, unless `quiet` is set.
     pub fn say(&self, text: &str) {
         if !self.quiet {
             talk(text);
         }
     }
 
-    /// Asks something; the answer stands in the same line.
+    /// Prints a question without a line break.
     pub fn ask(&self, question: &str) {
         let mut out = std::io::stderr();
         // With standard error closed, no person is there to answer either.
         _ = write!(out, "{question}").and_then(|()| out.flush());
     }
 
-    /// Rings for somebody who looks elsewhere.
+    /// Rings the terminal bell.
     pub fn ring(&self) {
         if self.can_animate() {
             self.ask("\u{7}");
         }
     }
 
-    /// Warns the person, with a next step if there is one.
+    /// Prints a warning, with a remedy if there is one.
     pub fn warn(&self, text: &str, hint: Option<&str>) {
         if self.quiet {
             return;
@@ -124,31 +124,31 @@ impl Printer {
         }
     }
 
-    /// Who reads the tables.
+    /// Returns the audience of tables.
     fn reader(&self) -> TableReader {
         if self.terminal { TableReader::Person(self.width()) } else { TableReader::Program }
     }
 
-    /// Whether moving pictures may be shown.
+    /// Returns whether animations may be shown.
     pub fn can_animate(&self) -> bool {
         !self.quiet && std::io::stderr().is_terminal()
     }
 
-    /// A text that steps back behind others.
+    /// Returns the text in a dimmed style.
     pub fn dim(&self, text: &str) -> String {
         self.paint("2", text)
     }
 
-    /// Remembers what moves, for whoever needs the terminal for themselves.
+    /// Tracks the visible progress bar, so that [`Self::clear_bars`] can remove it.
     pub fn track_bar(&self, bar: &ProgressBar) {
         *self.moving.lock() = Some(bar.clone());
     }
 
-    /// Takes away what moves; it does not come back.
+    /// Removes the progress bar permanently.
     pub fn clear_bars(&self) {
         let moving = self.moving.lock().take();
         if let Some(bar) = moving {
-            // One that has been taken away would be drawn once more.
+            // A finished bar would be drawn once more.
             if !bar.is_finished() {
                 bar.finish_and_clear();
             }
@@ -161,7 +161,7 @@ impl Printer {
     }
 }
 
-/// Writes to standard output; a reader that has closed it has seen enough.
+/// Writes to standard output. A closed pipe is not an error.
 fn print(text: std::fmt::Arguments<'_>, what: &str) -> Result<(), CliError> {
     let mut out = std::io::stdout().lock();
     match out.write_fmt(text).and_then(|()| out.flush()) {

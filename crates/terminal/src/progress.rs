@@ -1,4 +1,4 @@
-//! Progress of a call as a bar or a spinner, and a spinner for each server that is starting.
+//! Progress of a call as a bar or a spinner, and a spinner for each starting server.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::printer::Printer;
 
-/// Shows reports of progress until the sender is gone.
+/// Shows progress reports until the sender is dropped.
 pub fn show_progress(printer: &Printer, what: &str) -> (mpsc::Sender<Json>, ProgressBar) {
     let (sender, mut reports) = mpsc::channel::<Json>(64);
     let bar = spinner(printer, what);
@@ -27,7 +27,7 @@ pub fn show_progress(printer: &Printer, what: &str) -> (mpsc::Sender<Json>, Prog
     (sender, bar)
 }
 
-/// Something that takes a while.
+/// Shows a spinner with a message, if the terminal can be animated.
 pub fn spinner(printer: &Printer, what: &str) -> ProgressBar {
     let bar = if printer.can_animate() {
         ProgressBar::new_spinner()
@@ -53,7 +53,7 @@ fn draw(bar: &ProgressBar, report: &Json) {
         && let Ok(style) = ProgressStyle::with_template("{spinner} [{bar:30}] {percent}% {msg}")
     {
         bar.set_style(style);
-        // In thousandths, so that fractions of a step are seen.
+        // In thousandths, so that fractions of a step are visible.
         bar.set_length(1_000);
         bar.set_position(thousandths(progress / total));
     }
@@ -62,8 +62,7 @@ fn draw(bar: &ProgressBar, report: &Json) {
     }
 }
 
-/// How far something is, in one line: a bar where the whole is known, what is said of it, or a
-/// number.
+/// Returns progress as one line: a bar if the total is known, otherwise the message or the number.
 pub fn progress_text(progress: f64, total: Option<f64>, message: Option<&str>) -> String {
     let message = message.map(|text| escape_line(text).into_owned());
     match (total.filter(|total| *total > 0.0), message) {
@@ -87,14 +86,14 @@ fn thousandths(fraction: f64) -> u64 {
     (fraction * 1_000.0).clamp(0.0, 1_000.0) as u64
 }
 
-/// The spinners, until they are finished.
+/// The spinners of starting servers, until they are finished.
 pub struct StartSpinners {
     done: CancellationToken,
     bars: MultiProgress,
 }
 
 impl StartSpinners {
-    /// Shows a spinner per starting server, where a person looks.
+    /// Shows a spinner for each starting server, if the terminal can be animated.
     pub fn show(printer: &Printer, host: &Host) -> Self {
         let starting = Self { done: CancellationToken::new(), bars: MultiProgress::new() };
         if printer.can_animate() {
@@ -106,7 +105,7 @@ impl StartSpinners {
         starting
     }
 
-    /// Takes the spinners away.
+    /// Removes the spinners.
     pub fn finish(self) {
         self.done.cancel();
         // Spinners that cannot be cleared stay on the screen, without further effect.
@@ -118,7 +117,7 @@ async fn follow(bars: &MultiProgress, host: &Host) {
     let mut changes = host.fleet().changes();
     let mut fleet = changes.load();
     let mut shown: BTreeMap<String, ProgressBar> = BTreeMap::new();
-    // Servers that come up at once need no picture.
+    // Servers that start quickly need no spinner.
     tokio::time::sleep(Duration::from_millis(150)).await;
     loop {
         for (id, server) in &fleet.servers {

@@ -1,4 +1,4 @@
-//! Single keys of a terminal, without giving up its own way of showing lines.
+//! Reads single keys in a raw mode that keeps the terminal's output processing.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -10,19 +10,20 @@ use rustix::io::Errno;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use switchboard_text::escape_line;
 
-/// How long a look at the keyboard takes when nothing is pressed.
+/// How long a poll of the keyboard waits.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
-/// What follows Escape within this time belongs to the same key.
+/// How long bytes after Escape belong to the same key.
 const ESCAPE_TIMEOUT: Duration = Duration::from_millis(40);
-/// Nobody types more into one line.
+/// Maximum length of a typed line.
 const MAX_LINE_BYTES: usize = 64 * 1_024;
 
-/// The terminal's state from before keys were read one by one, until somebody puts it back.
+/// The saved terminal mode while raw mode is active.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct RawMode(Arc<Mutex<Option<Termios>>>);
 
 impl RawMode {
-    /// Lets keys come one by one, Ctrl-C too, and unseen.
+    /// Disables line buffering, echo and signals, so that keys, including Ctrl-C, arrive
+    /// individually.
     pub(crate) fn enter(&self) {
         let input = rustix::stdio::stdin();
         let Ok(before) = tcgetattr(input) else { return };
@@ -34,7 +35,7 @@ impl RawMode {
         }
     }
 
-    /// Puts the terminal back, once.
+    /// Restores the saved mode, if there is one.
     pub(crate) fn restore(&self) {
         if let Some(before) = self.0.lock().take() {
             // A terminal that was closed has no mode to restore.
@@ -43,7 +44,7 @@ impl RawMode {
     }
 }
 
-/// What was pressed within a moment, if anything was; all bytes of one key together.
+/// Returns the bytes of the next key; `None` if no key is pressed within the poll interval.
 pub(crate) fn read_key() -> Result<Option<Vec<u8>>, Errno> {
     if !is_ready(POLL_INTERVAL)? {
         return Ok(None);
@@ -55,12 +56,12 @@ pub(crate) fn read_key() -> Result<Option<Vec<u8>>, Errno> {
     Ok(Some(bytes))
 }
 
-/// Whether something can be read within a moment.
+/// Returns whether input is available within the poll interval.
 pub(crate) fn has_input() -> Result<bool, Errno> {
     is_ready(POLL_INTERVAL)
 }
 
-/// The keys that some bytes stand for.
+/// Parses bytes into keys.
 pub(crate) fn parse_keys(bytes: &[u8]) -> Vec<Key> {
     let text = String::from_utf8_lossy(bytes);
     let mut keys = Vec::new();
@@ -112,29 +113,28 @@ fn read() -> Result<Vec<u8>, Errno> {
     }
 }
 
-/// How a line ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LineEnd {
     Line,
-    /// With Escape, Ctrl-C or Ctrl-D.
+    /// Ended by Escape, Ctrl-C or Ctrl-D.
     Left,
 }
 
-/// A line that grows key by key.
+/// A line that is typed key by key.
 #[derive(Debug, Default)]
 pub(crate) struct LineBuffer {
     text: String,
-    /// The beginning of a character whose rest has not come yet.
+    /// The first bytes of an incomplete character.
     begun: Vec<u8>,
 }
 
 impl LineBuffer {
-    /// Takes in what was pressed; what to show of it, and whether that was all.
+    /// Processes typed bytes, and returns the echo and how the line ended, if it did.
     ///
-    /// Pasted lines end at their first break: the rest is for nobody.
+    /// Pasted text ends at its first line break; the rest is discarded.
     pub(crate) fn press(&mut self, bytes: &[u8]) -> (String, Option<LineEnd>) {
         if let [0x1b, rest @ ..] = bytes {
-            // Arrows and their like begin the same way; a line has no use for them.
+            // Arrow and function keys also start with Escape, and are ignored.
             return (String::new(), rest.is_empty().then_some(LineEnd::Left));
         }
         let mut echo = String::new();
@@ -170,7 +170,7 @@ impl LineBuffer {
                 self.begun.clear();
             }
             Err(error) if error.error_len().is_some() => self.begun.clear(),
-            // More of the character is to come.
+            // The character is not complete yet.
             Err(_) => {}
         }
     }

@@ -1,4 +1,4 @@
-//! What a server wants to ask a model: shown whole, and asked only if the person says so.
+//! Presents sampling requests of servers: shown in full, and sent only with consent.
 
 use serde_json::Value;
 use switchboard_core::SampleRole;
@@ -8,7 +8,7 @@ use switchboard_text::{escape, escape_line};
 
 use crate::form::{Typist, is_yes};
 
-/// Shows what would be sent to a model and asks whether to send it.
+/// Shows a sampling request and asks whether to send it to the model.
 pub(crate) fn ask_person(
     ask: &Ask,
     wanted: &SamplingAsk,
@@ -44,7 +44,8 @@ pub(crate) fn ask_person(
     })
 }
 
-/// What a server wants to ask, from what the queue keeps of it; nothing if that is something else.
+/// Parses a sampling request from the details stored in the queue; `None` if they describe
+/// something else.
 pub fn sampling_from_details(details: &Value) -> Option<SamplingAsk> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let said = |one: &Value| {
@@ -64,7 +65,7 @@ pub fn sampling_from_details(details: &Value) -> Option<SamplingAsk> {
     })
 }
 
-/// Every line of the server's own is marked, so that none can pass for ours.
+/// Marks every line from the server, so that none looks like our own output.
 fn mark_lines(text: &str) -> String {
     escape(text).lines().map(|line| format!("  | {line}\n")).collect()
 }

@@ -3,18 +3,18 @@
 use console::{Alignment, measure_text_width, pad_str, truncate_str};
 use switchboard_text::escape_line;
 
-/// No column is made narrower than this.
+/// Minimum width of a column.
 const MIN_COLUMN_WIDTH: usize = 12;
 
-/// Who reads a table.
+/// The audience of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TableReader {
-    /// A person, at a terminal with so many columns.
+    /// A person, at a terminal with this number of columns.
     Person(usize),
     Program,
 }
 
-/// Rows under a heading for a person; for a program rows alone, with tabs between.
+/// Formats rows: aligned under a heading for a person, tab-separated without one for a program.
 pub(crate) fn table<const N: usize>(
     reader: TableReader,
     heading: [&str; N],
@@ -40,7 +40,7 @@ fn align_columns<const N: usize>(
         cells.map(|cell| measure_text_width(cell)).max().unwrap_or(0)
     };
     let mut widths: Vec<usize> = (0..N).map(natural).collect();
-    // The widest column gives way until the line fits, or nothing more can.
+    // Shrink the widest column until the line fits, or all columns have the minimum width.
     while widths.iter().map(|width| width + 2).sum::<usize>() > columns + 2 {
         match widths.iter_mut().max() {
             Some(widest) if *widest > MIN_COLUMN_WIDTH => *widest -= 1,

@@ -1,11 +1,11 @@
-//! State and abilities of the terminal device.
+//! State and capabilities of the terminal device.
 
 use std::io::{self, IsTerminal as _};
 
 /// Terminals that cannot move the cursor.
 const SIMPLE_TERMINALS: [&str; 3] = ["dumb", "cons25", "emacs"];
 
-/// Whether a person types into a terminal in which the cursor can be moved.
+/// Returns whether standard input is a terminal that can move the cursor.
 pub(crate) fn is_capable() -> bool {
     io::stdin().is_terminal() && !is_simple(std::env::var("TERM").ok().as_deref())
 }
@@ -14,18 +14,18 @@ fn is_simple(name: Option<&str>) -> bool {
     name.is_some_and(|name| SIMPLE_TERMINALS.iter().any(|simple| simple.eq_ignore_ascii_case(name)))
 }
 
-/// How the terminal was when the program began.
+/// The terminal mode at the start of the program.
 #[cfg(unix)]
 static INITIAL_STATE: std::sync::OnceLock<Option<rustix::termios::Termios>> =
     std::sync::OnceLock::new();
 
-/// Remembers how the terminal is.
+/// Saves the terminal mode.
 pub fn remember_mode() {
     #[cfg(unix)]
     INITIAL_STATE.get_or_init(|| rustix::termios::tcgetattr(io::stdin()).ok());
 }
 
-/// Gives the terminal back as it was: a question may have been left open.
+/// Restores the saved terminal mode, which an open question may have changed.
 pub fn restore_mode() {
     #[cfg(unix)]
     if let Some(Some(before)) = INITIAL_STATE.get() {
@@ -35,7 +35,7 @@ pub fn restore_mode() {
     }
 }
 
-/// Whether the terminal has been closed: nobody will ever type into it again.
+/// Returns whether the terminal was closed.
 pub fn is_terminal_gone() -> bool {
     #[cfg(unix)]
     {
@@ -51,12 +51,12 @@ pub fn is_terminal_gone() -> bool {
     false
 }
 
-/// Whether a person can be asked: standard input and standard error are a terminal.
+/// Returns whether a person can be asked: standard input and standard error are terminals.
 pub fn has_person() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// Forgets the keys that were pressed before a question was shown: they are no answer to it.
+/// Discards keys that were pressed before a question was shown, because they cannot answer it.
 pub(crate) fn discard_keys() {
     #[cfg(unix)]
     {
@@ -66,7 +66,7 @@ pub(crate) fn discard_keys() {
     }
 }
 
-/// Asks for a line that is not shown while it is typed; gives it without its end.
+/// Prompts for a line without echo, and returns it without its line ending.
 pub async fn ask_secret_line(question: &str) -> io::Result<String> {
     let question = question.to_owned();
     tokio::task::spawn_blocking(move || read_secret(&question)).await.map_err(io::Error::other)?
@@ -76,7 +76,7 @@ pub async fn ask_secret_line(question: &str) -> io::Result<String> {
 fn read_secret(question: &str) -> io::Result<String> {
     use std::io::Write as _;
 
-    // Before the question: nothing that is typed as soon as it is there is shown, or lost.
+    // Before the question is shown, so that no key is echoed or lost.
     let dark = EchoOff::begin()?;
     let mut out = io::stderr();
     write!(out, "{question}")?;
@@ -84,13 +84,13 @@ fn read_secret(question: &str) -> io::Result<String> {
     let mut line = String::new();
     io::stdin().read_line(&mut line)?;
     drop(dark);
-    // The end of the line was not shown either.
+    // The line break was not echoed either.
     writeln!(out)?;
     line.truncate(line.trim_end_matches(['\r', '\n']).len());
     Ok(line)
 }
 
-/// The terminal shows nothing of what is typed, until this is dropped.
+/// Disables echo until dropped.
 #[cfg(unix)]
 struct EchoOff(rustix::termios::Termios);
 
@@ -101,7 +101,7 @@ impl EchoOff {
         let before = tcgetattr(io::stdin())?;
         let mut dark = before.clone();
         dark.local_modes -= LocalModes::ECHO;
-        // What was pressed before the question is no answer to it.
+        // Discards keys that were pressed before the question.
         tcsetattr(io::stdin(), OptionalActions::Flush, &dark)?;
         Ok(Self(before))
     }

@@ -29,7 +29,7 @@ impl TypedLines {
         Self { lines: None }
     }
 
-    /// Returns the next line; `None` once, when the input ends. Later calls never return.
+    /// Returns the next line; `None` once, when the input ends. Later calls never complete.
     pub async fn line(&mut self) -> Option<String> {
         let Some(lines) = &mut self.lines else { return std::future::pending().await };
         let line = lines.recv().await;

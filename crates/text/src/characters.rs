@@ -1,8 +1,8 @@
-//! What single characters are: hidden, reordering, or another script's twin of a Latin letter.
+//! Classification of characters: invisible, reordering, homoglyphs of Latin letters.
 
 use std::sync::LazyLock;
 
-/// Whether a character takes no space or changes how others are shown.
+/// Returns whether a character is invisible or changes how others are displayed.
 #[must_use]
 pub const fn is_hidden(c: char) -> bool {
     matches!(c,
@@ -14,24 +14,24 @@ pub const fn is_hidden(c: char) -> bool {
         | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Whether a reader cannot tell what stands there: another space than the usual one, a character
-/// that is none, or one that every font draws as it likes.
+/// Returns whether a character is ambiguous to a reader: an unusual space, a noncharacter, or a
+/// private-use character, whose glyph depends on the font.
 #[must_use]
 pub const fn is_ambiguous(c: char) -> bool {
     matches!(c,
         '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
         | '\u{e000}'..='\u{f8ff}' | '\u{fdd0}'..='\u{fdef}' | '\u{fffc}'
         | '\u{f0000}'..='\u{10ffff}')
-        // The last two of every plane are no characters.
+        // The last two code points of every plane are noncharacters.
         || c as u32 & 0xfffe == 0xfffe
 }
 
-/// Whether a character chooses the look of the one before it.
+/// Returns whether a character selects the glyph variant of the previous one.
 pub const fn is_variation_selector(c: char) -> bool {
     matches!(c, '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}')
 }
 
-/// The letter that a tag character stands for.
+/// Returns the ASCII character that a tag character encodes.
 #[must_use]
 pub const fn tag_letter(c: char) -> Option<char> {
     match c {
@@ -40,7 +40,7 @@ pub const fn tag_letter(c: char) -> Option<char> {
     }
 }
 
-/// The plain lower-case letter that a reader sees in this character; nothing where nothing is seen.
+/// Folds a character to the plain lower-case letter that a reader sees; `None` if it is invisible.
 #[must_use]
 pub fn fold_char(c: char) -> Option<char> {
     if c.is_ascii() {
@@ -59,15 +59,15 @@ pub fn fold_char(c: char) -> Option<char> {
     Some(latin_homoglyph(lower).or_else(|| fold_style(lower)).unwrap_or(lower))
 }
 
-/// The Latin letter that a letter of another alphabet is taken for.
+/// Returns the Latin letter that a letter of another script resembles.
 #[must_use]
 pub(crate) fn latin_homoglyph(c: char) -> Option<char> {
     let at = HOMOGLYPHS.binary_search_by_key(&c, |(odd, _)| *odd).ok()?;
     HOMOGLYPHS.get(at).map(|(_, latin)| *latin)
 }
 
-/// What a reader takes the first word for that mixes Latin letters with their twins of another
-/// alphabet; nothing where there is none.
+/// Returns the folded form of the first word that mixes Latin letters with homoglyphs, if there is
+/// one.
 #[must_use]
 pub fn mixed_script_reading(text: &str) -> Option<String> {
     if text.is_ascii() {
@@ -80,8 +80,8 @@ pub fn mixed_script_reading(text: &str) -> Option<String> {
         .next()
 }
 
-/// Whether a word mixes Latin letters with their twins of another alphabet, and has no other
-/// letters of that.
+/// Returns whether a word mixes Latin letters with homoglyphs of another script, and has no other
+/// letters of that script.
 pub fn is_mixed_script(word: &str) -> bool {
     if word.is_ascii() {
         return false;
@@ -100,14 +100,14 @@ pub fn is_mixed_script(word: &str) -> bool {
     latin > 0 && twins > 0 && latin + twins > 2 && others == 0
 }
 
-/// Marks that are drawn over or under the letter before them.
+/// Returns whether a character is a mark drawn over or under the previous letter.
 pub(crate) const fn is_combining_mark(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}'
         | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
 }
 
-/// Whether a character is another way to write what has a usual one: a mark that stands apart from
-/// its letter, a part of a syllable, or a letter that is wide, bold, circled, joined or set higher.
+/// Returns whether a character has a canonical alternative: a separate combining mark, a part of a
+/// syllable, or a compatibility variant of a letter (wide, bold, circled, ligature, superscript).
 pub const fn is_noncanonical(c: char) -> bool {
     is_combining_mark(c)
         || matches!(c, '\u{483}'..='\u{489}' | '\u{1100}'..='\u{11ff}' | '\u{2070}'..='\u{209f}'
@@ -117,7 +117,7 @@ pub const fn is_noncanonical(c: char) -> bool {
             | '\u{1d400}'..='\u{1d7ff}' | '\u{1f100}'..='\u{1f1ff}')
 }
 
-/// Latin letters in another dress: wide, bold, circled, squared, accented.
+/// Folds styled Latin letters: wide, bold, circled, squared, accented.
 fn fold_style(c: char) -> Option<char> {
     let code = u32::from(c);
     let letter = |offset: u32| char::from_u32(0x61 + offset % 26);
@@ -140,7 +140,7 @@ fn fold_style(c: char) -> Option<char> {
     }
 }
 
-/// The letter or digit below an accent, or above or below the line.
+/// Folds an accented, superscript or subscript letter or digit.
 fn fold_accent(c: char) -> Option<char> {
     static SORTED: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
         let all = ACCENTED.iter().flat_map(|(letter, odd)| odd.chars().map(move |c| (c, *letter)));
@@ -152,8 +152,7 @@ fn fold_accent(c: char) -> Option<char> {
     SORTED.get(at).map(|(_, letter)| *letter)
 }
 
-/// Letters and digits with everything that is the same one with an accent, a stroke, or set higher
-/// or lower.
+/// Letters and digits with their accented, stroked, superscript and subscript variants.
 const ACCENTED: [(char, &str); 36] = [
     ('0', "⁰₀⓪🯰"),
     ('1', "¹₁①🯱"),
@@ -193,7 +192,7 @@ const ACCENTED: [(char, &str); 36] = [
     ('z', "źżžᶻẑẓẕℤℨƶȥʐⱬ"),
 ];
 
-/// Letters that look like Latin ones, in the order of their numbers.
+/// Homoglyphs of Latin letters, sorted by code point.
 const HOMOGLYPHS: [(char, char); 152] = [
     ('\u{1eb}', 'q'),
     ('\u{251}', 'a'),

@@ -1,36 +1,38 @@
-//! Fingerprints: a SHA-256 over a list of texts, such that two different lists never share one.
+//! Fingerprints: SHA-256 over a list of texts, encoded so that different lists have different
+//! input.
 
 use sha2::{Digest as _, Sha256};
 
-/// A fingerprint in the making.
+/// A fingerprint being computed.
 #[derive(Clone, Debug, Default)]
 pub struct Digest(Sha256);
 
-/// The fingerprint of `parts`.
+/// Returns the fingerprint of `parts`.
 #[must_use]
 pub fn hex_digest<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
     parts.into_iter().fold(Digest::default(), Digest::with_bytes).hex()
 }
 
 impl Digest {
-    /// Starts a fingerprint for one purpose; those of different purposes never meet.
+    /// Starts a fingerprint for one purpose, so that fingerprints of different purposes never
+    /// collide.
     pub fn new(purpose: &str) -> Self {
         Self::default().with(purpose)
     }
 
-    /// Adds one text.
+    /// Adds a text.
     pub fn with(self, text: &str) -> Self {
         self.with_bytes(text.as_bytes())
     }
 
-    /// Adds some bytes, with their length, so that `ab`, `c` differs from `a`, `bc`.
+    /// Adds bytes, prefixed with their length, so that `ab`, `c` differs from `a`, `bc`.
     pub fn with_bytes(mut self, bytes: &[u8]) -> Self {
         self.0.update((bytes.len() as u64).to_be_bytes());
         self.0.update(bytes);
         self
     }
 
-    /// The fingerprint as text.
+    /// Returns the fingerprint as hexadecimal digits.
     pub fn hex(self) -> String {
         let halves = self.0.finalize().into_iter().flat_map(|byte| [byte >> 4, byte & 15]);
         halves.filter_map(|half| char::from_digit(u32::from(half), 16)).collect()

@@ -1,4 +1,4 @@
-//! Text that others wrote, made safe to show: nothing in it can move, hide or reorder anything.
+//! Escapes untrusted text for display: no character in it can move, hide or reorder others.
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -7,31 +7,31 @@ use crate::characters::{
     is_ambiguous, is_combining_mark, is_hidden, is_variation_selector, tag_letter,
 };
 
-/// Makes text of several lines safe to show.
+/// Escapes multi-line text for display.
 ///
-/// Control characters become `\e` or `\x07`, invisible ones and those that are taken for others
-/// `<U+200B>`, and letters that hide in tag characters are shown as `<tags "…">`. Line feeds and
-/// tabs stay. Text that only looks like one of these is changed as well, so that [`unescape`] gives
-/// back exactly what there was.
+/// Control characters become `\e` or `\x07`, invisible and ambiguous ones `<U+200B>`, and letters
+/// encoded as tag characters are shown as `<tags "…">`. Line feeds and tabs stay. Text that looks
+/// like one of these escapes is escaped as well, so that [`unescape`] restores the original
+/// exactly.
 #[must_use]
 pub fn escape(text: &str) -> Cow<'_, str> {
     escape_with(text, EscapeMode::Several)
 }
 
-/// Makes text safe to show in one line: as [`escape`], and line feeds become `\n`.
+/// Escapes text for display on one line: like [`escape`], and line feeds become `\n`.
 #[must_use]
 pub fn escape_line(text: &str) -> Cow<'_, str> {
     escape_with(text, EscapeMode::One)
 }
 
-/// Makes prose safe to show, which is read and not decided by: as [`escape`], but spaces of other
-/// widths stay, as French and models write them.
+/// Escapes prose, on which no decision depends: like [`escape`], but keeps spaces of other widths,
+/// which French text and models use.
 #[must_use]
 pub fn escape_prose(text: &str) -> Cow<'_, str> {
     with_spaces(text, escape)
 }
 
-/// The same in one line, as [`escape_line`].
+/// Like [`escape_prose`], on one line.
 #[must_use]
 pub fn escape_prose_line(text: &str) -> Cow<'_, str> {
     with_spaces(text, escape_line)
@@ -53,13 +53,13 @@ fn with_spaces(text: &str, escape: impl Fn(&str) -> Cow<'_, str>) -> Cow<'_, str
     Cow::Owned(out)
 }
 
-/// Makes JSON text of several lines safe to show: its own codes stay, others are added.
+/// Escapes multi-line JSON text for display: its own escapes stay, others are added.
 #[must_use]
 pub fn escape_json(text: &str) -> Cow<'_, str> {
     escape_with(text, EscapeMode::Json)
 }
 
-/// The same JSON, with every control and hidden character written as a code of JSON.
+/// Returns equivalent JSON in which every control and invisible character is a `\u` escape.
 #[must_use]
 pub fn encode_json_controls(text: &str) -> Cow<'_, str> {
     let hides =
@@ -81,13 +81,13 @@ pub fn encode_json_controls(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The text that [`escape`] made safe.
+/// Reverses [`escape`].
 #[must_use]
 pub fn unescape(shown: &str) -> String {
     unescape_with(shown, EscapeMode::Several)
 }
 
-/// The text that [`escape_line`] made safe.
+/// Reverses [`escape_line`].
 #[must_use]
 pub fn unescape_line(shown: &str) -> String {
     unescape_with(shown, EscapeMode::One)
@@ -97,7 +97,7 @@ pub fn unescape_line(shown: &str) -> String {
 enum EscapeMode {
     Several,
     One,
-    /// Several, and a backslash begins a code of JSON.
+    /// Multi-line, and a backslash starts a JSON escape.
     Json,
 }
 
@@ -128,7 +128,7 @@ fn escape_with(text: &str, lines: EscapeMode) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Where the first character is that cannot be shown as it is.
+/// Returns the position of the first character that must be escaped.
 fn first_change(text: &str, lines: EscapeMode) -> Option<usize> {
     let harmless = |byte: u8| match byte {
         b'\\' | b'<' => false,
@@ -146,21 +146,21 @@ fn first_change(text: &str, lines: EscapeMode) -> Option<usize> {
     })
 }
 
-/// What stands before a character.
+/// The context before a character.
 #[derive(Debug, Clone, Copy)]
 struct EscapeContext {
     last: char,
-    /// So many marks over and under letters stand there in a row.
+    /// Number of consecutive combining marks.
     marks: usize,
-    /// Whether there is something that marks can be drawn on, and that is shown as it is.
+    /// Whether there is a base character for combining marks that is displayed unchanged.
     has_base: bool,
 }
 
-/// More marks on a letter reach into other lines.
+/// Maximum number of combining marks on a letter; more of them reach into other lines.
 const MAX_MARKS: usize = 4;
 
 impl EscapeContext {
-    /// What stands at the end of a text of which nothing has to be changed.
+    /// Returns the context at the end of a text that needs no escapes.
     fn after(text: &str) -> Self {
         let marks = text.chars().rev().take_while(|c| is_combining_mark(*c)).count();
         let base = text.chars().rev().find(|c| !is_combining_mark(*c));
@@ -177,20 +177,22 @@ impl EscapeContext {
         Self { last: c, marks, has_base }
     }
 
-    /// Whether a selector chooses the look of an emoji or ideograph here; elsewhere it hides.
+    /// Returns whether a variation selector applies to an emoji or ideograph here; elsewhere it is
+    /// invisible.
     fn takes_selector(self, after: &str) -> bool {
         let keycap = matches!(self.last, '0'..='9' | '#' | '*') && after.starts_with('\u{20e3}');
         let can_change = |c: char| c >= '\u{a9}' && !is_hidden(c) && !is_ambiguous(c);
         keycap || can_change(self.last) && !is_variation_selector(self.last)
     }
 
-    /// Whether the wide space of ideographs is what it seems: one, behind an ideograph.
+    /// Returns whether an ideographic space is plausible here: only directly after an ideograph.
     fn takes_wide_space(self) -> bool {
         self.last >= '\u{2e80}' && !is_hidden(self.last) && !is_ambiguous(self.last)
     }
 }
 
-/// Whether a mark over or under it is seen as one, and does not change a space or a sign.
+/// Returns whether a combining mark on this character is visible as such, and does not alter a
+/// space or punctuation.
 fn carries_marks(c: char) -> bool {
     let is_drawn = !c.is_whitespace() && !c.is_control() && !is_hidden(c) && !is_ambiguous(c);
     is_drawn && !c.is_ascii_punctuation()
@@ -202,7 +204,7 @@ fn must_change(c: char, before: EscapeContext, after: &str, lines: EscapeMode) -
         '\t' => false,
         '\\' => lines != EscapeMode::Json && decode_code(after, lines).is_some(),
         '<' => decode_hidden(after).is_some(),
-        // One selector chooses the look of an emoji; more of them carry hidden bytes.
+        // One selector chooses the look of an emoji; several of them can carry hidden bytes.
         '\u{fe00}'..='\u{fe0f}' => !before.takes_selector(after),
         '\u{3000}' => !before.takes_wide_space(),
         _ if is_combining_mark(c) && !is_hidden(c) => before.marks >= MAX_MARKS || !before.has_base,
@@ -228,7 +230,7 @@ fn push_tags(out: &mut String, tags: &str) {
     out.push_str("<tags \"");
     for letter in tags.chars().filter_map(tag_letter) {
         match letter {
-            // They would end the letters, or begin a code.
+            // These would end the quoted letters, or start an escape.
             '"' | '\\' => push_visible(out, letter, EscapeMode::Several),
             _ => out.push(letter),
         }
@@ -261,7 +263,7 @@ fn unescape_with(shown: &str, lines: EscapeMode) -> String {
     out
 }
 
-/// What follows a backslash if it is one of our codes: the character, and how long the code is.
+/// Decodes the escape after a backslash: returns the character and the length of the escape.
 fn decode_code(after: &str, lines: EscapeMode) -> Option<(char, usize)> {
     match after.chars().next()? {
         'e' => Some(('\u{1b}', 1)),
@@ -277,7 +279,7 @@ fn decode_code(after: &str, lines: EscapeMode) -> Option<(char, usize)> {
     }
 }
 
-/// What follows a `<` if it is one of our signs: the hidden characters, and how long the sign is.
+/// Decodes the escape after a `<`: returns the invisible characters and the length of the escape.
 fn decode_hidden(after: &str) -> Option<(String, usize)> {
     let end = after.find('>')?;
     if let Some(digits) = after.get(..end)?.strip_prefix("U+") {
@@ -347,7 +349,7 @@ mod tests {
             ),
             ("tab\tline\nend", "tab\tline\nend"),
             ("größe 日本語", "größe 日本語"),
-            // What only looks like a sign of ours is told from it.
+            // Text that only looks like an escape is distinguished from one.
             (r"\e[2K", r"\x5ce[2K"),
             (r"C:\repos\dir", r"C:\x5crepos\dir"),
             ("<U+202E>", r"\x3cU+202E>"),
@@ -383,9 +385,8 @@ mod tests {
         assert!(matches!(escape_line("one line"), Cow::Borrowed(_)));
     }
 
-    /// Every character that Unicode calls a control, a format character or a separator of lines, as
-    /// its table has them, and others that are never drawn; the code under test has a list of its
-    /// own.
+    /// Control characters, format characters and line separators from the Unicode tables, and
+    /// others that are never drawn. Independent of the list in the code under test.
     const FORMAT: [(u32, u32); 43] = [
         (0xad, 0xad),
         (0x600, 0x605),
@@ -417,14 +418,14 @@ mod tests {
         (0x17b4, 0x17b5),
         (0x3164, 0x3164),
         (0xffa0, 0xffa0),
-        // Spaces that are not the usual one.
+        // Unusual spaces.
         (0xa0, 0xa0),
         (0x1680, 0x1680),
         (0x2000, 0x200a),
         (0x202f, 0x202f),
         (0x205f, 0x205f),
         (0x2800, 0x2800),
-        // No characters, and characters of nobody.
+        // Noncharacters and private-use characters.
         (0xfdd0, 0xfdef),
         (0xfffe, 0xffff),
         (0x1fffe, 0x1ffff),
@@ -449,7 +450,7 @@ mod tests {
         }
     }
 
-    /// Text in which what must not be shown is as likely as what may.
+    /// Generates text in which unsafe characters are as likely as safe ones.
     fn nasty() -> impl Strategy<Value = String> {
         let odd = prop::sample::select(vec![
             '\u{1b}', '\u{7}', '\r', '\n', '\t', '\u{9b}', '\u{202e}', '\u{200b}', '\u{fe0f}',

@@ -1,4 +1,4 @@
-//! Shows text and values from outside so that they cannot hide or run on.
+//! Excerpts of untrusted text and values: escaped and bounded in length.
 
 use std::fmt::Write as _;
 use std::io;
@@ -8,10 +8,10 @@ use serde_json::Value;
 use crate::characters;
 use crate::characters::is_ambiguous;
 
-/// How much of a value is shown.
+/// Maximum number of characters shown of a value.
 pub const MAX_VALUE_CHARS: usize = 80;
 
-/// At most `limit` characters of the text; what a person could not see is escaped.
+/// Returns at most `limit` characters of a text, with invisible characters escaped.
 #[must_use]
 pub fn excerpt_text(text: &str, limit: usize) -> String {
     if text.len() <= limit && text.bytes().all(|byte| matches!(byte, b' '..=b'~')) {
@@ -39,18 +39,18 @@ pub fn excerpt_text(text: &str, limit: usize) -> String {
     shown
 }
 
-/// The JSON text of a value, escaped and cut at 80 characters.
+/// Returns the JSON text of a value, escaped and truncated to [`MAX_VALUE_CHARS`].
 #[must_use]
 pub fn excerpt_value(value: &Value) -> String {
-    // Four bytes are the longest character, and one character more tells that there is a rest.
+    // A character has at most four bytes; one character more shows that the text was truncated.
     let mut beginning = PrefixWriter { bytes: Vec::new(), room: 4 * (MAX_VALUE_CHARS + 1) };
-    // The only error is that the room is used up, which is what it is for.
+    // The only possible error is that the room is used up, which is intended.
     let _ = serde_json::to_writer(&mut beginning, value);
     excerpt_text(&String::from_utf8_lossy(&beginning.bytes), MAX_VALUE_CHARS)
 }
 
-/// Keeps the first bytes written to it and refuses the rest, so that a large value is not
-/// written out to show its beginning.
+/// Keeps the first bytes written to it and rejects the rest, so that a large value is not
+/// serialized completely.
 struct PrefixWriter {
     bytes: Vec<u8>,
     room: usize,
@@ -72,7 +72,7 @@ impl io::Write for PrefixWriter {
     }
 }
 
-/// Whether a character has no look of its own or changes how others are read.
+/// Returns whether a character is invisible or changes how others are read.
 fn is_hidden(character: char) -> bool {
     character.is_control()
         || characters::is_hidden(character)
@@ -80,7 +80,8 @@ fn is_hidden(character: char) -> bool {
         || matches!(character, '\u{2800}' | '\u{e000}'..='\u{f8ff}')
 }
 
-/// Returns `text` without control, hidden or direction-changing characters, and not too long.
+/// Returns `text` with control, invisible and bidirectional characters escaped, truncated to 120
+/// characters.
 pub fn sanitize(text: &str) -> String {
     const LONGEST: usize = 120;
     let mut safe: String = text.chars().take(LONGEST).collect();
@@ -90,7 +91,7 @@ pub fn sanitize(text: &str) -> String {
     sanitize_whole(&safe)
 }
 
-/// Returns `text` with every invisible character escaped, at its full length.
+/// Returns `text` with every invisible character escaped, in full length.
 pub fn sanitize_whole(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
@@ -103,7 +104,7 @@ pub fn sanitize_whole(text: &str) -> String {
     safe
 }
 
-/// Whether `text` has only characters that a reader sees.
+/// Returns whether `text` contains only visible, unambiguous characters.
 pub fn is_visible(text: &str) -> bool {
     !text.contains(is_unsafe)
 }

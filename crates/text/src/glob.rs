@@ -1,4 +1,4 @@
-//! Wildcard patterns: `*`, `?`, `[a-z]` and `{a,b}`; a backslash takes the next character literally.
+//! Wildcard patterns: `*`, `?`, `[a-z]` and `{a,b}`; a backslash makes the next character literal.
 //!
 //! One engine for rules, allow-lists and file names. Its patterns count characters, not bytes, and
 //! have an escape inside brackets, neither of which `globset` offers; a pattern is a few short
@@ -12,7 +12,7 @@ const MAX_FORMS: usize = 256;
 /// One element of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GlobToken {
-    /// A character that stands for itself.
+    /// A literal character.
     Char {
         sign: char,
         is_escaped: bool,
@@ -39,15 +39,15 @@ enum GlobPart {
     Tokens(Vec<GlobToken>),
 }
 
-/// The reason why a text is not a pattern.
+/// The reason that a text is not a valid pattern.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct BadPattern {
-    /// How many characters are before the place.
+    /// The position of the error, in characters.
     pub offset: usize,
     /// A predicate of the pattern, such as "has no end".
     pub message: &'static str,
-    /// What to write instead.
+    /// A suggestion for the user.
     pub hint: &'static str,
 }
 
@@ -68,7 +68,7 @@ pub fn escape_wildcards(text: &str) -> String {
         .collect()
 }
 
-/// Whether braces may hold a single text: `{a}`.
+/// Whether braces may contain a single alternative: `{a}`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SingleChoice {
     Accept,
@@ -76,10 +76,10 @@ pub enum SingleChoice {
     Reject,
 }
 
-/// A pattern after one choice was made in each of its braces.
+/// A pattern with one alternative chosen in each of its braces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct GlobForm {
-    /// The pattern as it was written, without its braces.
+    /// The text of the pattern without braces.
     pub text: String,
     pub tokens: Vec<GlobToken>,
 }
@@ -91,15 +91,16 @@ impl GlobForm {
     }
 }
 
-/// Reads a pattern: one form for each choice of its braces, one form without braces.
+/// Parses a pattern into one form per combination of its alternatives; one form without braces.
 ///
 /// # Errors
-/// If a bracket, a brace or a backslash is incomplete, or the braces offer no choice or too many.
+/// Returns an error if a bracket, a brace or a backslash is incomplete, or if the braces have no or
+/// too many alternatives.
 pub fn parse_forms(text: &str, single_choice: SingleChoice) -> Result<Vec<GlobForm>, BadPattern> {
     PatternReader { rest: text.chars(), passed: 0, single_choice }.forms(None)
 }
 
-/// The characters of a pattern, counted.
+/// The characters of a pattern, with their position.
 struct PatternReader<'a> {
     rest: Chars<'a>,
     passed: usize,
@@ -112,7 +113,7 @@ impl PatternReader<'_> {
         self.rest.next()
     }
 
-    /// Reads up to the end of the text, or of the braces that begin at `brace`.
+    /// Parses up to the end of the text, or of the braces that start at `brace`.
     fn forms(&mut self, brace: Option<usize>) -> Result<Vec<GlobForm>, BadPattern> {
         let mut done: Vec<GlobForm> = Vec::new();
         let mut current = vec![GlobForm::default()];
@@ -171,7 +172,7 @@ impl PatternReader<'_> {
         }
     }
 
-    /// Reads a class whose bracket was passed at `start`.
+    /// Parses a class whose opening bracket is at `start`.
     fn class(&mut self, start: usize) -> Result<GlobToken, BadPattern> {
         let unclosed = || BadPattern::new(start, "has a `[` without its `]`");
         let is_negated = self.rest.as_str().starts_with(['!', '^']);
@@ -204,7 +205,7 @@ impl PatternReader<'_> {
 }
 
 impl GlobToken {
-    /// The character, if the token stands for exactly one.
+    /// Returns the character, if the token is a literal.
     #[must_use]
     pub const fn literal(&self) -> Option<char> {
         match self {
@@ -213,7 +214,7 @@ impl GlobToken {
         }
     }
 
-    /// Whether this is a `/` that divides the pattern.
+    /// Returns whether this is an unescaped `/`, which separates parts of the pattern.
     #[must_use]
     pub const fn is_slash(&self) -> bool {
         matches!(self, Self::Char { sign: '/', is_escaped: false })
@@ -232,14 +233,14 @@ impl GlobToken {
 }
 
 impl Glob {
-    /// A pattern of tokens, in which `/` has no special meaning.
+    /// Creates a pattern from tokens, in which `/` has no special meaning.
     #[must_use]
     pub fn new(tokens: &[GlobToken]) -> Self {
         let parts = tokens.split(|token| *token == GlobToken::AnyText);
         Self { parts: parts.map(GlobPart::new).collect() }
     }
 
-    /// A pattern in which only `*` has a special meaning.
+    /// Creates a pattern in which only `*` has a special meaning.
     #[must_use]
     pub fn with_stars(text: &str) -> Self {
         Self { parts: text.split('*').map(|part| GlobPart::Text(part.into())).collect() }
@@ -250,7 +251,7 @@ impl Glob {
     pub fn matches(&self, text: &str) -> bool {
         let Some((first, others)) = self.parts.split_first() else { return false };
         let Some(mut rest) = first.strip_start(text) else { return false };
-        // Without a star nothing may be left.
+        // Without a star, the first part must match the whole text.
         let Some((last, between)) = others.split_last() else { return rest.is_empty() };
         for part in between {
             let Some(after) = part.find(rest) else { return false };
@@ -266,10 +267,10 @@ impl GlobPart {
         text.map_or_else(|| Self::Tokens(tokens.to_vec()), |text| Self::Text(text.into()))
     }
 
-    /// The rest of a text that begins with this part.
+    /// Returns the rest of a text that starts with this part.
     fn strip_start<'t>(&self, text: &'t str) -> Option<&'t str> {
         match self {
-            // The part next to a star is often empty, and a comparison with nothing costs a call.
+            // The part next to a star is often empty; skip the call of a comparison.
             Self::Text(start) if start.is_empty() => Some(text),
             Self::Text(start) => text.strip_prefix(&**start),
             Self::Tokens(tokens) => {
@@ -282,7 +283,7 @@ impl GlobPart {
         }
     }
 
-    /// The rest of a text after the first occurrence of this part.
+    /// Returns the rest of a text after the first occurrence of this part.
     fn find<'t>(&self, text: &'t str) -> Option<&'t str> {
         match self {
             Self::Text(part) => text.split_once(&**part).map(|(_, after)| after),

@@ -1,9 +1,8 @@
-//! What Switchboard does to texts before it shows, compares or stores them.
+//! Text processing before display, comparison and storage.
 //!
-//! In go strings from servers, models and people; out come escaped, shortened or redacted ones, the
-//! names that are close to one another or match a wildcard pattern, and digests. Pure, with one
-//! exception: [`redact`] keeps one list per process of the secrets that must never be written down.
-//! Nothing here does I/O.
+//! In go strings from servers, models and people; out come escaped, truncated or redacted ones,
+//! similar names, matches of wildcard patterns, and digests. Pure, with one exception: [`redact`]
+//! keeps one list per process of the secrets to redact. Nothing here does I/O.
 
 mod characters;
 mod digest;

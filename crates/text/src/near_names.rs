@@ -1,5 +1,4 @@
-//! Names that are close to one another: suggestions for an unknown name, and names that a reader
-//! takes for another one.
+//! Similar names: suggestions for an unknown name, and names that can be mistaken for another.
 
 use std::cmp::Ordering;
 
@@ -8,18 +7,19 @@ use strsim::osa_distance;
 use crate::characters::fold_char;
 use crate::words::for_each_part;
 
-/// Beyond this many characters a name is compared by its beginning only.
+/// Maximum number of characters compared; longer names are compared by their beginning only.
 const MAX_COMPARED_CHARS: usize = 128;
-/// A shorter text is part of too many names to mean one of them.
+/// Minimum length of a text that counts as part of a name; shorter ones are part of too many.
 const MIN_PART_CHARS: usize = 3;
 /// Maximum length of a key that gets a suggestion.
 const MAX_KEY_CHARS: usize = 40;
-/// Shorter words are one letter away from many others: `get`, `set`, `let`.
+/// Minimum length of a word that is compared: shorter ones are one letter away from many others,
+/// such as `get`, `set`, `let`.
 const MIN_NEAR_CHARS: usize = 5;
-/// Maximum length, in bytes, of a name that is compared with others for one typing slip.
+/// Maximum length of a name that is compared with others for a single typo.
 const MAX_NEAR_BYTES: usize = 64;
 
-/// Keys of other products, and the key that means the same here.
+/// Keys of other products, and the equivalent key here.
 const ALIASES: &[(&str, &str)] = &[
     ("cmd", "command"),
     ("enabled", "disabled"),
@@ -53,16 +53,16 @@ pub fn suggestion<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
         .map(|(_, candidate)| candidate)
 }
 
-/// A key without case and word separators.
+/// Returns a key in lower case without word separators.
 fn fold_key(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
 }
 
-/// Returns the known names nearest to `wanted`, best first; empty when none is close.
+/// Returns the known names nearest to `wanted`, best first; empty if none is close.
 ///
 /// Case and separators do not count: `get-weather`, `getWeather` and `get_weather` are the same.
-/// Typing slips, the same words in another order, a name that holds the wanted one and a name
-/// that the wanted one holds all count as near.
+/// Typos, the same words in another order, and names that contain the wanted one or are contained
+/// in it all count as near.
 #[must_use]
 pub fn nearest_names<'a>(
     wanted: &str,
@@ -77,7 +77,7 @@ pub fn nearest_names<'a>(
     let mut best: Vec<(usize, &'a str)> = Vec::new();
     for name in known {
         let known_letters = NameLetters::new(name);
-        // Words are only taken apart for the few names that can have the same ones.
+        // Words are split only for the few names that can have the same ones.
         let has_same_words = || {
             words.len() > 1 && letters.count == known_letters.count && sorted_words(name) == words
         };
@@ -100,7 +100,7 @@ fn compare_nearness(left: &(usize, &str), right: &(usize, &str)) -> Ordering {
     left.0.cmp(&right.0).then(left.1.len().cmp(&right.1.len())).then(left.1.cmp(right.1))
 }
 
-/// Maximum number of typing slips in a name of this length; with more it is another name.
+/// Maximum number of typos in a name of this length; with more it is another name.
 const fn max_slips(length: usize) -> usize {
     match length {
         0..=2 => 0,
@@ -131,8 +131,8 @@ impl NameLetters {
         Self { text, count }
     }
 
-    /// The distance from a wanted name to a known one in tenths of a slip; `None` when they are not
-    /// close.
+    /// Returns the distance from a wanted name to a known one in tenths of a typo; `None` if they
+    /// are not close.
     fn distance(&self, known: &Self) -> Option<usize> {
         if self.text == known.text {
             return Some(1);
@@ -154,9 +154,9 @@ impl NameLetters {
     }
 }
 
-/// Returns whether a reader can take one name for the other: one word differs by one letter more or
-/// less, another letter, or two letters that changed places. Numbers and the ends of words are
-/// read: `files` is not `file`, and `srv1` is not `srv2`.
+/// Returns whether a reader can mistake one name for the other: in one word, a letter is added,
+/// missing, replaced or swapped with its neighbour. Readers notice numbers and endings: `files` is
+/// not near `file`, and `srv1` is not near `srv2`.
 pub fn is_near(one: &str, other: &str) -> bool {
     if one.len() > MAX_NEAR_BYTES || other.len() > MAX_NEAR_BYTES {
         return false;
@@ -173,7 +173,7 @@ pub fn differs_in_separators(one: &str, other: &str) -> bool {
     one != other && visible_words(one).concat() == visible_words(other).concat()
 }
 
-/// Returns keys of which two near names share at least one.
+/// Returns keys of which two near names share at least one, for use in an index.
 pub fn near_keys(name: &str) -> Vec<String> {
     if name.len() > MAX_NEAR_BYTES {
         return Vec::new();
@@ -205,7 +205,7 @@ fn is_one_slip(one: &str, other: &str) -> bool {
     let other_length = other.chars().count();
     let (short, long) = if length <= other_length { (one, other) } else { (other, one) };
     let is_ending = matches!(long.strip_prefix(short), Some("s" | "d"));
-    // `mail` is not a slip of `email`: readers see how a word begins.
+    // `mail` is not a typo of `email`: readers notice the beginning of a word.
     let begins_alike = length == other_length || one.chars().next() == other.chars().next();
     let numbers = |word: &str| word.chars().filter(|c| c.is_numeric()).collect::<String>();
     length.max(other_length) >= MIN_NEAR_CHARS
@@ -215,7 +215,7 @@ fn is_one_slip(one: &str, other: &str) -> bool {
         && osa_distance(one, other) == 1
 }
 
-/// The words of a name as a reader sees them, with homoglyphs folded.
+/// Returns the words of a name as a reader sees them, with homoglyphs folded.
 fn visible_words(name: &str) -> Vec<String> {
     let mut words = vec![String::new()];
     let mut was_small = false;

@@ -2,13 +2,13 @@
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-/// All characters that RFC 3986 does not call unreserved.
+/// All characters except the unreserved ones of RFC 3986.
 pub const RESERVED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
-/// Dots are encoded too: a segment of dots would lead to a parent folder.
+/// Dots are encoded too: a segment of dots would refer to a parent folder.
 const COMPONENT: &AsciiSet = &RESERVED.add(b'.');
 
-/// Encodes a text as one segment of a path, or as one value of a query.
+/// Percent-encodes a text as one path segment or one query value.
 #[must_use]
 pub fn encode_component(text: &str) -> String {
     utf8_percent_encode(text, COMPONENT).to_string()

@@ -1,7 +1,8 @@
-//! Takes secrets out of everything that is written down or shown: the ones we know, and whatever looks like one.
+//! Redacts secrets in everything that is written or displayed: known values, and texts with the
+//! shape of a secret.
 //!
-//! What the process has resolved as a secret is known to the whole process, because every log, event,
-//! record and message of it is a way out.
+//! Resolved secrets are known to the whole process, because every log, event, record and message
+//! could leak them.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -18,23 +19,24 @@ use percent_encoding::{AsciiSet, utf8_percent_encode};
 use crate::percent::RESERVED;
 use crate::secret_shapes;
 
-/// What stands in place of a secret. It is harmless inside JSON, a header or a line of a log.
+/// The replacement for a secret. It is harmless inside JSON, a header or a log line.
 pub const REDACTED: &str = "[redacted]";
 
-/// A shorter secret is not known: taking it out would garble ordinary words.
+/// Minimum length of a known secret: redacting shorter ones would garble ordinary words.
 const MIN_SECRET_BYTES: usize = 8;
-/// As many secrets are known; a process that resolves more forgets none, it only stops learning.
+/// Maximum number of known secrets; further ones are ignored, none is forgotten.
 const MAX_SECRETS: usize = 4_096;
 
-/// Up to so many patterns the table takes one step for every byte.
+/// Maximum number of patterns for a DFA, which takes one step per byte but grows with every
+/// pattern.
 const MAX_DFA_PATTERNS: usize = 200;
 
-/// Characters that some programs encode in the path of a URL.
+/// Characters that some programs percent-encode in the path of a URL.
 const IN_PATH: &AsciiSet = &RESERVED.remove(b'/');
-/// Characters that `encodeURIComponent` encodes.
+/// Characters that `encodeURIComponent` percent-encodes.
 const IN_SCRIPT: &AsciiSet =
     &RESERVED.remove(b'!').remove(b'\'').remove(b'(').remove(b')').remove(b'*');
-/// Characters that have no meaning of their own in a URL.
+/// Characters that `encodeURI` percent-encodes, and `?` and `#`.
 const IN_URL: &AsciiSet = &IN_SCRIPT
     .remove(b'/')
     .remove(b':')
@@ -50,15 +52,15 @@ const IN_URL: &AsciiSet = &IN_SCRIPT
 struct KnownSecrets {
     values: BTreeSet<String>,
     patterns: Vec<SecretPattern>,
-    /// The patterns that may begin with a byte, for every byte.
+    /// For every byte, the patterns that may start with it.
     by_first: Vec<Vec<usize>>,
-    /// Finds where a pattern may begin, many bytes in one step; there may be too many patterns, or
-    /// a processor that cannot.
+    /// A SIMD search for possible starts of patterns. `None` if there are too many patterns, or the
+    /// processor does not support it.
     quick: Option<Searcher>,
     table: Option<AhoCorasick>,
 }
 
-/// A secret that is known, or the beginning of a shape with its number.
+/// A known secret, or the prefix of a shape with its number.
 struct SecretPattern {
     text: String,
     shape: Option<usize>,
@@ -85,7 +87,7 @@ impl KnownSecrets {
         Self { values, patterns, by_first, quick, table }
     }
 
-    /// Where secrets are, in order and without overlap.
+    /// Returns the ranges of secrets, in order and without overlap.
     fn secret_ranges(&self, bytes: &[u8]) -> Vec<Range<usize>> {
         let mut places: Vec<Range<usize>> = Vec::new();
         if let Some(quick) = &self.quick {
@@ -104,13 +106,13 @@ impl KnownSecrets {
                 hits.filter_map(|hit| self.secret_at(hit.pattern().as_usize(), bytes, hit.start())),
             );
         } else {
-            // Nothing can be told apart, so all of it goes.
+            // Without a searcher nothing can be checked, so everything is redacted.
             places.push(0..bytes.len());
         }
         merge_ranges(places)
     }
 
-    /// The secret that begins at `start`, if it is the one of this pattern.
+    /// Returns the range of the secret at `start`, if this pattern matches there.
     fn secret_at(&self, number: usize, bytes: &[u8], start: usize) -> Option<Range<usize>> {
         let pattern = self.patterns.get(number)?;
         let end = start + pattern.text.len();
@@ -119,14 +121,14 @@ impl KnownSecrets {
             Some(shape) if written.eq_ignore_ascii_case(pattern.text.as_bytes()) => {
                 secret_shapes::secret_at(bytes, shape, start)
             }
-            // A value is itself or it is not, letter case and all.
+            // Known values are case-sensitive.
             None if written == pattern.text.as_bytes() => Some(start..end),
             _ => None,
         }
     }
 }
 
-/// So many bytes of a pattern are looked for at first.
+/// Number of bytes of a pattern that the fast search looks for.
 const PREFIX_BYTES: usize = 4;
 
 fn build_searcher(patterns: &[SecretPattern]) -> Option<Searcher> {
@@ -142,7 +144,7 @@ fn build_searcher(patterns: &[SecretPattern]) -> Option<Searcher> {
     packed::Config::new().builder().extend(firsts).build()
 }
 
-/// The bytes in all combinations of small and capital letters.
+/// Returns the bytes in all combinations of lower and upper case.
 fn case_variants(bytes: &[u8]) -> Vec<Vec<u8>> {
     bytes.iter().fold(vec![Vec::new()], |begun, byte| {
         let both = BTreeSet::from([byte.to_ascii_lowercase(), byte.to_ascii_uppercase()]);
@@ -152,7 +154,7 @@ fn case_variants(bytes: &[u8]) -> Vec<Vec<u8>> {
 }
 
 fn build_automaton(patterns: &[SecretPattern]) -> Option<AhoCorasick> {
-    // The faster table grows with every pattern.
+    // The faster automaton grows with every pattern.
     let kind = (patterns.len() < MAX_DFA_PATTERNS).then_some(AhoCorasickKind::DFA);
     let texts = patterns.iter().map(|pattern| &pattern.text);
     AhoCorasick::builder().ascii_case_insensitive(true).kind(kind).build(texts).ok()
@@ -177,7 +179,7 @@ fn known_secrets() -> Arc<KnownSecrets> {
     Arc::clone(&KNOWN_SECRETS.lock())
 }
 
-/// Has these values taken out of everything from here on.
+/// Adds values that are redacted from now on, in all their encodings.
 pub fn add_secrets<'a>(secrets: impl IntoIterator<Item = &'a str>) {
     let mut held = KNOWN_SECRETS.lock();
     let mut values = held.values.clone();
@@ -193,16 +195,16 @@ pub fn add_secrets<'a>(secrets: impl IntoIterator<Item = &'a str>) {
     }
 }
 
-/// A secret as it is, as JSON of several programs writes it and JSON inside JSON, as addresses and
-/// pages do, in hexadecimal digits and in base64.
+/// Returns the encodings of a secret: unchanged, JSON, JSON inside JSON, percent-encoded, HTML,
+/// hexadecimal and base64.
 fn encodings(secret: &str) -> Vec<String> {
     let secret = secret.trim();
-    // As it is first: where there is no room for all, this is the one that counts.
+    // Unchanged first: if there is no room for all forms, this is the most important one.
     let mut forms = vec![secret.to_owned()];
     let in_json = json_encodings(secret);
     let inside: Vec<String> = in_json.iter().flat_map(|json| json_encodings(json)).collect();
     forms.extend(in_json.into_iter().chain(inside));
-    // Programs differ in what they leave as it is in an address, and in the case of its digits.
+    // Programs differ in which characters they percent-encode, and in the case of the digits.
     for encoded in [RESERVED, IN_PATH, IN_SCRIPT, IN_URL] {
         let address = utf8_percent_encode(secret, encoded).to_string();
         forms.push(lower_digits(&address));
@@ -219,8 +221,8 @@ fn encodings(secret: &str) -> Vec<String> {
     forms
 }
 
-/// A text as JSON writes it: with letters of all alphabets or in plain ASCII, with and without the
-/// escapes that a page or a script would want.
+/// Returns the JSON encodings of a text: Unicode or ASCII only, with and without the escapes used
+/// for HTML and scripts.
 fn json_encodings(text: &str) -> Vec<String> {
     let json = serde_json::to_string(text).unwrap_or_default();
     let json = json.strip_prefix('"').and_then(|it| it.strip_suffix('"')).unwrap_or_default();
@@ -246,12 +248,12 @@ fn json_encodings(text: &str) -> Vec<String> {
     slashes.into_iter().chain(upper).chain(rest).collect()
 }
 
-/// A text with the digits after `\u` in upper case.
+/// Returns the text with the digits after `\u` in upper case.
 fn upper_digits(text: &str) -> String {
     digits_after(text, "\\u", 4, str::to_uppercase)
 }
 
-/// A text with the digits after `%` in lower case.
+/// Returns the text with the digits after `%` in lower case.
 fn lower_digits(text: &str) -> String {
     digits_after(text, "%", 2, str::to_lowercase)
 }
@@ -268,24 +270,25 @@ fn digits_after(text: &str, sign: &str, count: usize, case: fn(&str) -> String) 
     })
 }
 
-/// A text as pages write it.
+/// Returns the HTML encodings of a text.
 fn html_encodings(text: &str) -> [String; 2] {
     let page = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let page = page.replace('"', "&quot;");
     [page.replace('\'', "&#39;"), page.replace('\'', "&#x27;")]
 }
 
-/// A shorter secret leaves too little of itself in another writing.
+/// Minimum length of a secret whose hexadecimal and base64 forms are redacted: shorter ones are not
+/// distinctive enough.
 const MIN_ENCODED_BYTES: usize = 12;
 
-/// The digits of base64 that a secret always has, wherever in a text it begins.
+/// Returns the base64 digits that are the same at each alignment of a secret in a longer text.
 fn base64_encodings(secret: &str) -> Vec<String> {
     let mut all = Vec::new();
-    // So many digits at the beginning belong to what stands before as well.
+    // The first digits also encode bits of the preceding text.
     for (before, shared) in [("", 0), ("x", 2), ("xx", 3)] {
         let text = format!("{before}{secret}");
         let digits = BASE64_STANDARD_NO_PAD.encode(&text);
-        // The last digit may hold bits of what follows.
+        // The last digit may encode bits of the following text.
         let end = text.len() * 8 / 6;
         if let Some(own) = digits.get(shared..end) {
             all.push(own.replace('+', "-").replace('/', "_"));
@@ -295,7 +298,8 @@ fn base64_encodings(secret: &str) -> Vec<String> {
     all
 }
 
-/// The bytes without secrets; `None` if there are none in them, which takes one pass and no copy.
+/// Returns the bytes with secrets redacted; `None` if they contain none, which takes one pass and
+/// no copy.
 #[must_use]
 pub fn redact_bytes(bytes: &[u8]) -> Option<Vec<u8>> {
     let places = known_secrets().secret_ranges(bytes);
@@ -313,7 +317,7 @@ pub fn redact_bytes(bytes: &[u8]) -> Option<Vec<u8>> {
     Some(clean)
 }
 
-/// The text without secrets.
+/// Returns the text with secrets redacted.
 #[must_use]
 pub fn redact_text(text: &str) -> Cow<'_, str> {
     match redact_bytes(text.as_bytes()) {
@@ -322,7 +326,7 @@ pub fn redact_text(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Whether the value of a variable or a header of this name is a secret that is written out.
+/// Returns whether the value of a variable or header of this name is a literal secret.
 #[must_use]
 pub fn is_secret(name: &str, value: &str) -> bool {
     let is_plain = value.len() >= MIN_SECRET_BYTES && !value.starts_with(['/', '.', '~']);
@@ -330,18 +334,18 @@ pub fn is_secret(name: &str, value: &str) -> bool {
         || (is_plain && secret_shapes::is_secret_name(name) && !value.contains("://"))
 }
 
-/// Takes secrets out of what comes in pieces, line by line; a private key may have many lines.
+/// Redacts a stream line by line, including private keys over several lines.
 #[derive(Debug, Default)]
 pub struct LineRedactor {
     buffer: Vec<u8>,
     in_key: bool,
 }
 
-/// A longer line is looked at in parts.
+/// Maximum length of a buffered line; a longer one is redacted in parts.
 const MAX_LINE_BYTES: usize = 64 * 1_024;
 
 impl LineRedactor {
-    /// What can be written now.
+    /// Adds a piece of the stream, and returns the redacted lines that are complete.
     pub fn push(&mut self, piece: &[u8]) -> Vec<u8> {
         self.buffer.extend_from_slice(piece);
         let mut out = Vec::new();
@@ -356,7 +360,7 @@ impl LineRedactor {
         out
     }
 
-    /// What was held back.
+    /// Returns the redacted rest at the end of the stream.
     pub fn finish(&mut self) -> Vec<u8> {
         let mut out = Vec::new();
         let line = std::mem::take(&mut self.buffer);

@@ -1,4 +1,4 @@
-//! What is taken out, and what is left alone.
+//! Tests of texts that are redacted, and of texts that are not.
 
 use super::*;
 
@@ -141,7 +141,7 @@ fn a_known_secret_is_taken_out_of_other_writings() {
     ] {
         let clean = redact_text(&given);
         assert!(clean.contains(REDACTED), "{given}: {clean}");
-        // What is left of it says nothing: at most the digits at its ends.
+        // The rest is not sensitive: at most the digits at both ends remain.
         assert!(clean.len() < given.len() - 16 + REDACTED.len(), "{given}: {clean}");
     }
 }
@@ -173,7 +173,7 @@ fn lines_in_pieces_lose_their_secrets_and_nothing_else() {
     }
 }
 
-/// What is found quickly is what is found slowly, in texts that are nearly secrets.
+/// The fast and the slow search find the same secrets in texts that nearly match.
 #[test]
 fn both_ways_of_searching_find_the_same() {
     let values = BTreeSet::from(["pass-word-1".to_owned(), "ghp_value".to_owned()]);

@@ -1,11 +1,11 @@
-//! Texts that look like secrets whoever made them: tokens with well-known beginnings, keys, headers.
+//! Shapes of secrets: tokens with well-known prefixes, keys, headers.
 
 use std::ops::Range;
 use std::sync::LazyLock;
 
 use aho_corasick::AhoCorasick;
 
-/// A beginning of a secret, and what has to follow for it to be one.
+/// The prefix of a secret, and the required continuation.
 struct SecretShape {
     prefix: &'static str,
     follows: ShapeTail,
@@ -13,24 +13,24 @@ struct SecretShape {
 
 #[derive(Clone, Copy)]
 enum ShapeTail {
-    /// So many letters and digits, and `_` or `-`.
+    /// At least this many letters, digits, `_` or `-`.
     Word(usize),
-    /// So many capital letters and digits: the name of a key, and the key itself if it stands
-    /// beside it.
+    /// At least this many capital letters and digits: the id of a key, together with the key itself
+    /// if it follows closely.
     KeyName(usize),
-    /// The value of a field whose name ends like this.
+    /// The value of a field whose name ends with the prefix, with at least this many characters.
     Field(usize),
-    /// The two further parts of a signed token.
+    /// The rest of a JWT.
     SignedToken,
     /// A private key up to its end line.
     PrivateKey,
-    /// The value of a header or a field that holds a proof.
+    /// The value of a header or field with credentials.
     Header,
-    /// A proof after the word that says what kind it is.
+    /// Credentials after the name of their scheme.
     Bearer,
-    /// So many letters, digits and dots.
+    /// At least this many letters, digits, `_`, `-` and dots.
     Dotted(usize),
-    /// The password between a name and the host of an address.
+    /// The password in the authority of a URL.
     Login,
 }
 
@@ -84,12 +84,12 @@ const SHAPES: &[SecretShape] = &[
     SecretShape { prefix: "secret access key", follows: Field(30) },
 ];
 
-/// The beginnings, in the order of [`SHAPES`].
+/// Returns the prefixes, in the order of [`SHAPES`].
 pub(crate) fn prefixes() -> impl Iterator<Item = &'static str> {
     SHAPES.iter().map(|shape| shape.prefix)
 }
 
-/// Whether the beginning `number` counts in small and capital letters alike.
+/// Returns whether the prefix `number` is case-insensitive.
 pub(crate) fn is_any_case(number: usize) -> bool {
     SHAPES.get(number).is_none_or(|shape| matches!(shape.follows, Header | Bearer))
 }
@@ -97,9 +97,9 @@ pub(crate) fn is_any_case(number: usize) -> bool {
 static SHAPE_SEARCHER: LazyLock<Option<AhoCorasick>> =
     LazyLock::new(|| AhoCorasick::builder().ascii_case_insensitive(true).build(prefixes()).ok());
 
-/// Whether there is anything that looks like a secret.
+/// Returns whether the text contains anything with the shape of a secret.
 pub fn contains_secret(bytes: &[u8]) -> bool {
-    // Without the table every text counts as one that holds a secret.
+    // Without a searcher, every text counts as one that contains a secret.
     SHAPE_SEARCHER.as_ref().is_none_or(|table| {
         table
             .find_overlapping_iter(bytes)
@@ -107,7 +107,7 @@ pub fn contains_secret(bytes: &[u8]) -> bool {
     })
 }
 
-/// The secret that the beginning `number` at `start` belongs to, if it is one.
+/// Returns the range of the secret whose prefix `number` is at `start`, if it is one.
 pub(crate) fn secret_at(bytes: &[u8], number: usize, start: usize) -> Option<Range<usize>> {
     let shape = SHAPES.get(number)?;
     let after = start + shape.prefix.len();
@@ -155,8 +155,8 @@ pub(crate) fn secret_at(bytes: &[u8], number: usize, start: usize) -> Option<Ran
     Some(start..end)
 }
 
-/// Whether the letters before belong to a code and not to a word: `\n` and `\u003d` of JSON, `%3D` of
-/// an address, or the colours of a terminal.
+/// Returns whether the preceding letters belong to an escape and not to a word: `\n` and `\u003d`
+/// in JSON, `%3D` in a URL, or a terminal colour code.
 fn follows_escape(bytes: &[u8], start: usize) -> bool {
     let before = bytes.get(start.saturating_sub(MAX_ESCAPE_BYTES)..start).unwrap_or_default();
     let is_code = |sign: &[u8], digits: usize| {
@@ -173,10 +173,10 @@ fn follows_escape(bytes: &[u8], start: usize) -> bool {
         || before.strip_suffix(b"m").is_some_and(is_ansi_color)
 }
 
-/// The longest code that is looked for: the colours of a terminal as JSON writes them.
+/// Maximum length of such an escape: a terminal colour code in JSON.
 const MAX_ESCAPE_BYTES: usize = 32;
 
-/// Whether it ends with the beginning and the numbers of a terminal's code.
+/// Returns whether the text ends with the start and the numbers of a terminal escape sequence.
 fn is_ansi_color(before: &[u8]) -> bool {
     let is_number = |byte: &u8| byte.is_ascii_digit() || matches!(byte, b';' | b':');
     let numbers = before.iter().rev().take_while(|byte| is_number(byte)).count();
@@ -194,8 +194,8 @@ const fn is_credential_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'~' | b'+' | b'/' | b'=')
 }
 
-/// How long a key of 40 signs and what stands before it are, if there is one close by: the two are
-/// nearly always written together.
+/// Returns the length up to the end of a key of 40 characters that follows closely, if there is
+/// one: key id and key are usually written together.
 fn nearby_key(rest: &[u8]) -> Option<usize> {
     const LENGTH: usize = 40;
     const MAX_DISTANCE: usize = 48;
@@ -205,19 +205,19 @@ fn nearby_key(rest: &[u8]) -> Option<usize> {
         let signs = rest.get(start..)?.iter();
         let word = signs.clone().take_while(|byte| is_key(byte)).count();
         let has = |is_one: fn(&u8) -> bool| signs.clone().take(word).any(is_one);
-        // Capital and small letters: no number, which stands in JSON without quotes.
+        // Upper and lower case, so that it is not an unquoted number in JSON.
         if word == LENGTH && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase) {
             return Some(start + LENGTH);
         }
         start += word;
-        // Text that JSON is made of must stay whole.
+        // Redaction must not remove the structure of JSON.
         let next = rest.get(start).filter(|byte| !matches!(byte, b'{' | b'}' | b'[' | b']'))?;
         start += usize::from(!is_key(next));
     }
     None
 }
 
-/// The value after the name of a field, in JSON, in a file of settings or in a line of prose.
+/// Returns the value after the name of a field, in JSON, in a settings file or in prose.
 fn field(rest: &[u8], least: usize) -> Option<Range<usize>> {
     let is_between = |byte: &u8| matches!(byte, b'"' | b'\'' | b'\\' | b' ' | b':' | b'=' | b'`');
     let start = rest.iter().take(12).take_while(|byte| is_between(byte)).count();
@@ -225,7 +225,7 @@ fn field(rest: &[u8], least: usize) -> Option<Range<usize>> {
     (start > 0 && count >= least).then_some(start..start + count)
 }
 
-/// What stands between the first colon and the last `@` of the part that names the host.
+/// Returns the password between the first colon and the last `@` of the authority of a URL.
 fn login(rest: &[u8]) -> Option<Range<usize>> {
     let ends = |byte: &u8| {
         byte.is_ascii_whitespace()
@@ -238,7 +238,7 @@ fn login(rest: &[u8]) -> Option<Range<usize>> {
     (colon + 1 < at).then_some(colon + 1..at)
 }
 
-/// Three parts of letters and digits with dots between them; the beginning has been taken off.
+/// Returns the length of a JWT (three dot-separated parts) after its prefix.
 fn signed_token(rest: &[u8]) -> Option<usize> {
     let whole = rest.iter().take_while(|byte| is_token_byte(**byte) || **byte == b'.').count();
     let mut parts = rest.get(..whole)?.split(|byte| *byte == b'.');
@@ -247,7 +247,7 @@ fn signed_token(rest: &[u8]) -> Option<usize> {
     (first.len() >= 6 && second.len() >= 6).then_some(whole)
 }
 
-/// Up to the end line, or all the rest where it was cut off.
+/// Returns the length up to the end line, or of the whole rest if it is truncated.
 fn private_key(rest: &[u8]) -> Option<usize> {
     let line = rest.get(..rest.len().min(60))?;
     let title = memchr::memmem::find(line, b"-----")?;
@@ -258,7 +258,7 @@ fn private_key(rest: &[u8]) -> Option<usize> {
     Some(last + 9 + close)
 }
 
-/// The value after `authorization`, in a header, in JSON or in JSON inside a string.
+/// Returns the value after `authorization`, in a header, in JSON or in JSON inside a string.
 fn header(rest: &[u8]) -> Option<Range<usize>> {
     let is_between = |byte: &u8| matches!(byte, b'"' | b'\'' | b'\\' | b' ' | b':' | b'=');
     let start = rest.iter().take_while(|byte| is_between(byte)).count();
@@ -278,7 +278,7 @@ fn header(rest: &[u8]) -> Option<Range<usize>> {
     (known && count > word + 1 || word >= 16 && digits).then_some(start..start + count)
 }
 
-/// Whether a variable, a header or a flag of this name holds a secret.
+/// Returns whether a variable, header or flag of this name contains a secret.
 pub fn is_secret_name(name: &str) -> bool {
     const WORDS: &[&str] = &[
         "token", "secret", "password", "passwd", "passphrase", "apikey", "credential",
@@ -304,14 +304,14 @@ pub fn is_secret_name(name: &str) -> bool {
         || words.concat().ends_with("apikey")
 }
 
-/// The values of those names that hold secrets, and the proof after the word for its kind.
+/// Returns the values whose names indicate secrets, and the credentials after the scheme in each.
 pub fn secret_values<'a>(
     pairs: impl IntoIterator<Item = (&'a String, &'a String)>,
 ) -> impl Iterator<Item = &'a str> {
     let secret = pairs.into_iter().filter(|(name, _)| is_secret_name(name));
     secret.flat_map(|(_, value)| {
         let last = value.rsplit(' ').next().filter(|last| *last != value);
-        // A path is where a secret lies, not the secret.
+        // A path is the location of a secret, not the secret.
         std::iter::once(value.as_str())
             .chain(last)
             .filter(|value| !value.starts_with(['/', '.', '~']) && !value.contains(":\\"))

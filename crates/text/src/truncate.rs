@@ -1,21 +1,20 @@
-//! The two ends of a text that is too long, cut between characters.
+//! Truncates the middle of a long text at character boundaries.
 
-/// A text that was too long: how it begins, how it ends, and how much there was.
+/// The beginning and the end of a truncated text, and its original size.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TruncatedText<'a> {
     pub head: &'a str,
     pub tail: &'a str,
-    /// How many bytes lie between the two.
+    /// Number of bytes between the two.
     pub omitted_bytes: usize,
-    /// How many bytes the whole text has.
     pub total_bytes: usize,
-    /// How many lines the whole text has.
+    /// Number of lines of the whole text.
     pub lines: usize,
 }
 
-/// The two ends of `text` within `limit` bytes, or none if all of it fits.
+/// Truncates `text` to `limit` bytes; `None` if it fits.
 ///
-/// The beginning gets two thirds: it says what the text is, and the end how it came out.
+/// The beginning gets two thirds: it says what the text is, the end how it came out.
 #[must_use]
 pub fn truncate_middle(text: &str, limit: usize) -> Option<TruncatedText<'_>> {
     if text.len() <= limit {
@@ -35,7 +34,8 @@ pub fn truncate_middle(text: &str, limit: usize) -> Option<TruncatedText<'_>> {
 }
 
 impl TruncatedText<'_> {
-    /// The two ends with a line between them that says what is missing and where all of it is.
+    /// Returns both ends with a notice between them about the omitted part and where the whole text
+    /// is.
     #[must_use]
     pub fn with_notice(&self, file: Option<&str>) -> String {
         let Self { head, tail, omitted_bytes, total_bytes, lines } = self;

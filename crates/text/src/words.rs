@@ -1,9 +1,9 @@
-//! Takes text apart into the words that search compares.
+//! Splits text into the words that search compares.
 
-/// A longer word is cut; no word that people search for is longer.
+/// Maximum length of a word; the rest is cut off.
 const MAX_WORD_LEN: usize = 48;
 
-/// Words so common in questions that they say nothing about a tool.
+/// Words so common in questions that they do not identify a tool.
 #[rustfmt::skip]
 const STOP_WORDS: [&str; 145] = [
     "a", "about", "all", "also", "am", "an", "and", "any", "appreciate", "are", "as", "assist",
@@ -21,7 +21,7 @@ const STOP_WORDS: [&str; 145] = [
     "with", "wondering", "would", "yes", "yet", "you", "your",
 ];
 
-/// Whether a lower-case word says nothing about a tool.
+/// Returns whether a lower-case word is a stop word.
 pub fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }
@@ -35,8 +35,8 @@ pub fn for_each_part(text: &str, mut take: impl FnMut(&str)) {
     }
 }
 
-/// Calls `take` with each word of the text in lower case, unstemmed: its parts, and for a word
-/// of several parts such as `GitHub` or `web3` also the whole.
+/// Calls `take` with each word of the text in lower case, unstemmed: its parts, and for a word of
+/// several parts such as `GitHub` or `web3` also the whole.
 pub fn for_each_word(text: &str, mut take: impl FnMut(&str)) {
     let mut part = String::new();
     let mut whole = String::new();
@@ -54,8 +54,9 @@ pub fn for_each_word(text: &str, mut take: impl FnMut(&str)) {
     }
 }
 
-/// Splits a run of letters and digits where the case rises, a word follows an acronym, or
-/// letters and digits meet; ideographs, which have no spaces between words, go in pairs.
+/// Splits a run of letters and digits at changes from lower to upper case, at the end of an
+/// acronym, and between letters and digits. Ideographs, which are not separated by spaces, form
+/// overlapping pairs.
 fn split_run(run: &str, part: &mut String, take: &mut impl FnMut(&str)) {
     part.clear();
     let mut previous: Option<char> = None;
@@ -66,7 +67,7 @@ fn split_run(run: &str, part: &mut String, take: &mut impl FnMut(&str)) {
             part.push(character);
             match characters.peek() {
                 Some(next) if is_ideograph(*next) => part.push(*next),
-                // The last one of several was already the second of a pair.
+                // The last ideograph was already the second of a pair.
                 _ if previous.is_some_and(is_ideograph) => part.clear(),
                 _ => {}
             }
@@ -106,7 +107,7 @@ fn is_ideograph(character: char) -> bool {
         | '\u{ac00}'..='\u{d7af}' | '\u{f900}'..='\u{faff}' | '\u{20000}'..='\u{3134f}')
 }
 
-/// The beginning that the forms of an English word share: `file` and `files`, `create`,
+/// Returns the common stem of the forms of an English word: `file` and `files`, `create`,
 /// `creates`, `created` and `creating`.
 pub fn stem(word: &str) -> &str {
     if !word.is_ascii() || word.len() < 3 {
@@ -130,7 +131,7 @@ fn without_plural(word: &str) -> &str {
         return word;
     }
     if let Some(base) = word.strip_suffix("es") {
-        // `queries` loses its `ie` where `query` keeps its `y`: both end without either.
+        // `queries` loses `ie` and `query` loses `y`, so that both have the same stem.
         if let Some(shorter) = base.strip_suffix('i').filter(|shorter| shorter.len() > 2) {
             return shorter;
         }
@@ -147,7 +148,7 @@ fn without_plural(word: &str) -> &str {
     }
 }
 
-/// `runn` of `running` is `run`, but `call` of `calling` stays.
+/// Removes a doubled consonant: `runn` of `running` becomes `run`, but `call` of `calling` stays.
 fn without_double(base: &str) -> &str {
     let mut from_end = base.chars().rev();
     let last = from_end.next();

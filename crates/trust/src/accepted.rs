@@ -6,7 +6,7 @@ use jiff::Timestamp;
 use switchboard_catalog::{Acceptance, AcceptedFindings, DefinitionVersion};
 use switchboard_document::{ConfigError, edit_locked, read_text};
 
-/// Returns an acceptance of this definition, despite these rules, as of now.
+/// Returns an acceptance of this definition and these rules, with the current time.
 #[must_use]
 pub fn new_acceptance<'a>(
     definition: DefinitionVersion<'_>,
@@ -27,10 +27,10 @@ pub(crate) fn accepted_file(state: &Path) -> PathBuf {
     state.join("accepted.json")
 }
 
-/// Reads the accepted definitions; none if there is no file.
+/// Reads the accepted definitions; empty if the file does not exist.
 ///
 /// # Errors
-/// When the file exists and cannot be used.
+/// Returns an error if the file exists and cannot be read or parsed.
 pub(crate) fn load_accepted(state: &Path) -> Result<AcceptedFindings, ConfigError> {
     let path = accepted_file(state);
     let text = read_text(&path)?;
@@ -40,7 +40,7 @@ pub(crate) fn load_accepted(state: &Path) -> Result<AcceptedFindings, ConfigErro
 /// Adds acceptances for a server, replacing earlier ones of the same definitions.
 ///
 /// # Errors
-/// When the file cannot be written.
+/// Returns an error if the file cannot be written.
 pub fn add_accepted(state: &Path, identity: &str, new: Vec<Acceptance>) -> Result<(), ConfigError> {
     edit(state, |all| {
         let known = all.servers.entry(identity.to_owned()).or_default();
@@ -49,16 +49,16 @@ pub fn add_accepted(state: &Path, identity: &str, new: Vec<Acceptance>) -> Resul
     })
 }
 
-/// Removes the acceptances of a server whose names are wanted, and returns their number.
+/// Removes the acceptances of a server whose names match `wanted`, and returns their number.
 ///
 /// # Errors
-/// When the file cannot be written.
+/// Returns an error if the file cannot be read or written.
 pub fn remove_accepted(
     state: &Path,
     identity: &str,
     wanted: impl Fn(&str) -> bool,
 ) -> Result<usize, ConfigError> {
-    // A server without acceptances must not cause the file to be written.
+    // Do not write the file for a server without acceptances.
     if !load_accepted(state)?.servers.contains_key(identity) {
         return Ok(0);
     }

@@ -1,4 +1,4 @@
-//! "Always" answers: the tools that a person allowed for good, each with the definition that was shown.
+//! "Always" answers: tools that a person allowed permanently, each bound to the definition shown.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -14,44 +14,44 @@ use switchboard_document::{ConfigError, edit_locked, read_text};
 use crate::approvals::Approvals;
 use crate::pins::pin_digest;
 
-/// The definition that a person had before them.
+/// The definition that a person saw when answering "always".
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ApprovedDefinition {
     pub identity: String,
-    /// The fingerprint of the definition, as pins have it.
+    /// Fingerprint of the definition, as stored in pins.
     pub digest: String,
 }
 
-/// Every "always", by server and tool.
+/// All "always" answers, by server and tool.
 ///
-/// The tool is in `autoApprove` of its server as well. What stands there and not here, a person
-/// wrote by hand: that is meant for the name, whatever is behind it.
+/// The tool is also in `autoApprove` of its server. An entry that is only there was written by hand
+/// and applies to the name, whatever its definition.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AlwaysAnswers {
     pub always: BTreeMap<String, BTreeMap<String, ApprovedDefinition>>,
 }
 
 impl AlwaysAnswers {
-    /// Where it is kept below a state folder.
+    /// Returns the path of the file below a state folder.
     #[must_use]
     pub fn file(state: &Path) -> PathBuf {
         state.join("remembered.json")
     }
 
-    /// What is remembered; nothing without a file.
+    /// Reads the answers; empty if the file does not exist.
     ///
     /// # Errors
-    /// When the file is there and cannot be used.
+    /// Returns an error if the file exists and cannot be read or parsed.
     pub fn load(state: &Path) -> Result<Self, ConfigError> {
         let path = Self::file(state);
         let text = read_text(&path)?;
         text.map(|text| parse(&path, &text)).transpose().map(Option::unwrap_or_default)
     }
 
-    /// Remembers, or forgets, what was said for a tool; gives whether something was there before.
+    /// Stores or removes the answer for a tool; returns whether there was one before.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if the file cannot be read or written.
     pub fn set(
         state: &Path,
         server: &str,
@@ -76,23 +76,24 @@ impl AlwaysAnswers {
     }
 }
 
-/// The tools that a person has allowed for always: in the files, and since the start of this host.
+/// The tools that a person has always allowed, in the files and since this host started.
 #[derive(Debug)]
 pub struct AlwaysAllowed {
     places: Places,
     environment: Environment,
-    /// The definition that each answer since the start was given for; the files take effect later.
+    /// Definition behind each answer since the start, because the files are reloaded later.
     since_start: Mutex<BTreeMap<Target, Arc<str>>>,
 }
 
 impl AlwaysAllowed {
-    /// Starts without answers.
+    /// Creates an instance without answers.
     #[must_use]
     pub const fn new(places: Places, environment: Environment) -> Self {
         Self { places, environment, since_start: Mutex::new(BTreeMap::new()) }
     }
 
-    /// Whether a person has answered "always" since the start for a tool, as it is defined now.
+    /// Returns whether a person has answered "always" for the tool's current definition since the
+    /// start.
     #[must_use]
     pub fn allows(&self, target: &Target, fleet: &Fleet) -> bool {
         let since_start = self.since_start.lock();
@@ -102,13 +103,13 @@ impl AlwaysAllowed {
         tool.is_some_and(|tool| tool.digest() == digest)
     }
 
-    /// Adds a person's "always" to the file that configures the tool's server.
+    /// Adds a person's "always" answer to the file that configures the tool's server.
     ///
-    /// The approval of a project's entry covers its exact text, so it is renewed for the text with
+    /// An approval covers the exact text of a project's entry, so it is renewed for the text with
     /// the tool added.
     ///
     /// # Errors
-    /// When a file cannot be read or written.
+    /// Returns an error if a file cannot be read or written.
     pub fn allow(&self, call: &ResolvedCall) -> Result<(), ConfigError> {
         let Self { places, environment, .. } = self;
         let target = call.target();
@@ -121,11 +122,11 @@ impl AlwaysAllowed {
         let entry_now = |approvals: &Approvals| {
             switchboard_config::load(places, environment, approvals).servers.remove(&server.id)
         };
-        // An entry that was edited meanwhile is not the one that the person agreed to.
+        // Do not renew the approval of an entry that was edited since the person approved it.
         let unchanged = server.source.layer == ConfigLayer::Project
             && entry_now(&approvals)
                 .is_some_and(|entry| entry.approval_digest == server.approval_digest);
-        // The definition is written first: the name alone would allow any definition.
+        // Write the definition first: the name alone would allow any definition.
         let digest = pin_digest(listed.item.raw.get());
         let bound = ApprovedDefinition { identity: server.identity(), digest };
         AlwaysAnswers::set(&places.state, server.id.as_str(), tool, Some(bound))?;

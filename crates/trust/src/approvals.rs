@@ -1,4 +1,4 @@
-//! `Approvals`: which entries of project files a person has agreed to run.
+//! `Approvals`: the entries of project files that a person has approved.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -11,38 +11,38 @@ use switchboard_document::{ConfigError, edit_locked, read_text};
 
 use crate::always_answers::AlwaysAnswers;
 
-/// Project file -> server -> digest of the approved entry.
+/// Project file to server to digest of the approved entry.
 type ApprovalTable = BTreeMap<String, BTreeMap<String, String>>;
 
-/// What stands for all hooks of a file, in the place of a server.
+/// Key for all hooks of a file, used instead of a server's name.
 const HOOKS_KEY: &str = "hooks";
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 struct ApprovalsFile {
     approvals: ApprovalTable,
-    /// What the approved entries were, without the values of variables and headers.
+    /// Texts of the approved entries, without the values of variables and headers.
     #[serde(default, skip_serializing_if = "ApprovalTable::is_empty")]
     entries: ApprovalTable,
 }
 
-/// What was approved, kept in the state folder, where no project can write.
+/// The approvals, kept in the state folder, where no project can write.
 ///
-/// An approval is for one entry of one file, exactly as it was read: if either changes, the server
-/// waits again.
+/// An approval covers one entry of one file, exactly as it was read. If either changes, the server
+/// needs approval again.
 #[derive(Debug, Clone, Default)]
 pub struct Approvals {
     path: PathBuf,
     table: ApprovalTable,
-    /// What the approved entries were, for people.
+    /// Texts of the approved entries, for display.
     entries: ApprovalTable,
-    /// Decisions that are not written yet, with digests as values.
+    /// Unsaved changes of `table`.
     changes: Vec<TableChange>,
-    /// The same with the texts of the entries.
+    /// Unsaved changes of `entries`.
     shown: Vec<TableChange>,
     problem: Option<ConfigError>,
 }
 
-/// A new value for a server of a file, or none if it is removed.
+/// A new value for a server of a file; `None` removes it.
 #[derive(Debug, Clone)]
 struct TableChange {
     file: String,
@@ -51,14 +51,14 @@ struct TableChange {
 }
 
 impl Approvals {
-    /// Where the approvals of a state folder are.
+    /// Returns the path of the file below a state folder.
     #[must_use]
     pub fn file(state: &Path) -> PathBuf {
         state.join("approvals.json")
     }
 
-    /// Reads the approvals of a state folder. If they cannot be read, nothing is approved, and
-    /// loading a configuration reports why.
+    /// Reads the approvals of a state folder. If they are unreadable, nothing is approved, and
+    /// loading a configuration reports the problem.
     pub fn load(state: &Path) -> Self {
         let path = Self::file(state);
         let (read, problem) = match read(&path) {
@@ -69,8 +69,8 @@ impl Approvals {
         Self { path, table, entries, changes: Vec::new(), shown: Vec::new(), problem }
     }
 
-    /// Agrees to run the server `name` of a project file as long as its entry has this digest, which
-    /// is the `approval_digest` of the entry that the person was shown.
+    /// Approves the server `name` of a project file as long as its entry has this digest, which is
+    /// the `approval_digest` of the entry that the person was shown.
     pub fn approve(
         &mut self,
         file: &Path,
@@ -81,7 +81,7 @@ impl Approvals {
         Ok(())
     }
 
-    /// The same for an entry as it was read, which is kept to be compared with the next one.
+    /// Approves an entry as it was read, and keeps its text for comparison with later versions.
     pub fn approve_entry(&mut self, server: &ServerConfig) -> Result<(), ConfigError> {
         let file = file_identity(&server.source.file)?;
         let value = Some(server.lines().join("\n"));
@@ -89,14 +89,14 @@ impl Approvals {
         self.approve(&server.source.file, &server.id, &server.approval_digest)
     }
 
-    /// What the entry of this server was when it was last approved.
+    /// Returns the text of a server's entry at its last approval.
     #[must_use]
     pub fn approved_text(&self, file: &Path, name: &ServerId) -> Option<&str> {
         let file = file_identity(file).ok()?;
         self.entries.get(&file)?.get(name.as_str()).map(String::as_str)
     }
 
-    /// Takes back the approval of the server `name` of a project file.
+    /// Revokes the approval of the server `name` of a project file.
     pub fn revoke(&mut self, file: &Path, name: &ServerId) -> Result<(), ConfigError> {
         self.record_decision(file_identity(file)?, name.as_str(), None);
         Ok(())
@@ -108,9 +108,9 @@ impl Approvals {
         self.changes.push(decision);
     }
 
-    /// Writes what was decided since `load`, on top of what others wrote meanwhile.
+    /// Writes the changes since `load`, merged with those of other processes.
     ///
-    /// This blocks for up to ten seconds if another process writes.
+    /// Blocks for up to ten seconds while another process writes.
     pub fn save(&mut self) -> Result<(), ConfigError> {
         let mut written = ApprovalsFile::default();
         edit_locked(&self.path, |before| {
@@ -132,7 +132,7 @@ impl Approvals {
         Ok(())
     }
 
-    /// Whether this entry of this file is approved as it is.
+    /// Returns whether this entry is approved in its current form.
     fn is_approved(&self, file: &Path, name: &ServerId, digest: &str) -> bool {
         file_identity(file).is_ok_and(|file| {
             self.table.get(&file).and_then(|servers| servers.get(name.as_str())).map(String::as_str)
@@ -140,13 +140,13 @@ impl Approvals {
         })
     }
 
-    /// What was approved of a project's file of hooks.
+    /// Returns the approved digest of a project's hooks file.
     pub fn hooks_digest(&self, file: &Path) -> Option<&str> {
         let mut names = hook_names(file).into_iter();
         names.find_map(|name| self.table.get(&name)?.get(HOOKS_KEY).map(String::as_str))
     }
 
-    /// Agrees to run the hooks of a project's file as long as they have this digest.
+    /// Approves the hooks of a project's file as long as they have this digest.
     pub fn approve_hooks(&mut self, file: &Path, digest: &str) -> Result<(), ConfigError> {
         file_identity(file)?;
         for name in hook_names(file) {
@@ -155,7 +155,7 @@ impl Approvals {
         Ok(())
     }
 
-    /// Takes back the approval of a project's file of hooks.
+    /// Revokes the approval of a project's hooks file.
     pub fn revoke_hooks(&mut self, file: &Path) -> Result<(), ConfigError> {
         for name in hook_names(file) {
             self.record_decision(name, HOOKS_KEY, None);
@@ -170,7 +170,7 @@ impl Consents for Approvals {
     }
 
     fn always(&self, server: &ServerId) -> BTreeSet<String> {
-        // A file that cannot be read allows nothing.
+        // Fail closed: an unreadable file allows nothing.
         let remembered = self.path.parent().and_then(|state| AlwaysAnswers::load(state).ok());
         let mut always = remembered.unwrap_or_default().always;
         always.remove(server.as_str()).unwrap_or_default().into_keys().collect()
@@ -209,17 +209,18 @@ fn parse(path: &Path, text: &str) -> Result<ApprovalsFile, ConfigError> {
     })
 }
 
-/// One spelling for one file: links, letter case and dots in a path make no second one.
+/// Returns a unique name for a file, independent of symbolic links, letter case and dots in its
+/// path.
 fn file_identity(file: &Path) -> Result<String, ConfigError> {
     let real = fs::canonicalize(file)
         .or_else(|cause| missing_file_path(file).ok_or(cause))
         .map_err(|cause| ConfigError::new(file, format!("cannot be found: {cause}")))?;
-    // The escaped form begins with a quote, so it cannot be mistaken for another path.
+    // The escaped form begins with a quote, so it cannot collide with an absolute path.
     Ok(real.to_str().map_or_else(|| format!("{real:?}"), str::to_owned))
 }
 
-/// What a project's file of hooks is known by: its place in the project's folder, which is there
-/// also when the folder around the file was removed or leads elsewhere, and the file itself.
+/// Returns the names of a project's hooks file: its path within the project, which is valid even if
+/// the file's folder was removed or is a symbolic link, and its canonical path.
 fn hook_names(file: &Path) -> BTreeSet<String> {
     let in_project = || {
         let folder = file.parent()?;
@@ -230,7 +231,7 @@ fn hook_names(file: &Path) -> BTreeSet<String> {
     in_project().into_iter().chain(file_identity(file).ok()).collect()
 }
 
-/// The place of a file that is gone.
+/// Returns the canonical path of a file that does not exist.
 fn missing_file_path(file: &Path) -> Option<PathBuf> {
     let folder = fs::canonicalize(file.parent()?).ok()?;
     Some(folder.join(file.file_name()?))

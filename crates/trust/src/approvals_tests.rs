@@ -1,4 +1,4 @@
-//! Entries of projects in a loaded configuration: which of them count as approved.
+//! Tests which entries of projects count as approved in a loaded configuration.
 
 use switchboard_config::{Config, Environment, Places, load};
 
@@ -10,7 +10,7 @@ struct Home {
     environment: Environment,
 }
 
-/// A home with a project file, and with a user file if there is a text for it.
+/// Creates a home with a project file and, if given, a user file.
 fn home(user: Option<&str>, project: &str) -> Home {
     let folder = tempfile::tempdir().unwrap();
     let [home, work] = ["home", "work"].map(|name| folder.path().join(name));

@@ -1,4 +1,4 @@
-//! Notes in the audit about findings in definitions.
+//! Audit notes about findings in definitions.
 
 use std::collections::HashSet;
 
@@ -11,10 +11,10 @@ use crate::compromised::{definition_kind, findings_in};
 use crate::quarantine::Quarantine;
 use crate::screening::VisibleFleet;
 
-/// Definitions already examined, by server, kind, name and fingerprint.
+/// Definitions already noted, by server, kind, name and fingerprint.
 pub(crate) type Noted = HashSet<(String, DefinitionKind, String, String)>;
 
-/// Returns notes of findings in definitions that pass the pins, unless they are noted already.
+/// Returns notes about findings in visible definitions that are not noted yet.
 pub fn visible_notes(visible: &VisibleFleet, noted: &mut Noted) -> Vec<AuditNote> {
     let worth_it = visible.flagged.iter().filter(|one| one.severity >= Severity::Ask);
     let new = worth_it.filter(|one| {
@@ -23,8 +23,8 @@ pub fn visible_notes(visible: &VisibleFleet, noted: &mut Noted) -> Vec<AuditNote
     new.map(flagged_note).collect()
 }
 
-/// Returns the same for definitions that nobody has approved: a person who is to approve them
-/// needs to know.
+/// Returns notes about findings in quarantined definitions that are not noted yet: the person who
+/// reviews them must know.
 pub fn held_notes(held: &Quarantine, noted: &mut Noted) -> Vec<AuditNote> {
     let mut notes = Vec::new();
     for (server, one) in held.servers.iter().flat_map(|(server, held)| {
@@ -50,7 +50,7 @@ pub fn held_notes(held: &Quarantine, noted: &mut Noted) -> Vec<AuditNote> {
     notes
 }
 
-/// Writes notes to the audit; a failure becomes an event.
+/// Writes notes to the audit log; a failure is reported as an event.
 pub async fn write_notes(audit: &Audit, notes: Vec<AuditNote>, events: &Events) {
     if notes.is_empty() {
         return;
@@ -62,7 +62,7 @@ pub async fn write_notes(audit: &Audit, notes: Vec<AuditNote>, events: &Events) 
         Ok(Err(error)) => error.to_string(),
         Err(error) => error.to_string(),
     };
-    // Screening does not depend on the audit, so the failure is only reported.
+    // Screening does not depend on the audit log, so the failure is only reported.
     events.emit(|| EventKind::ConfigChanged { problems: vec![problem] });
 }
 

@@ -1,4 +1,4 @@
-//! A server of which a definition has turned into an attack since it was approved: nothing of it is used.
+//! Quarantines a whole server when one of its approved tools turns into an attack.
 
 use switchboard_catalog::Server;
 use switchboard_scan::{
@@ -10,7 +10,8 @@ use crate::pins::{ScreenedOffers, withhold_server};
 use crate::pins_file::PinKind;
 use crate::quarantine::{QuarantineReason, QuarantinedDefinition};
 
-/// Holds all of a server if what is held of it is an attack: who turns is not trusted in the rest.
+/// Quarantines the whole server if one of its held definitions is an attack: a server that turned
+/// malicious is not trusted with its other tools.
 #[must_use]
 pub(crate) fn quarantine_server(server: &Server, screened: ScreenedOffers) -> ScreenedOffers {
     if screened.held.whole.is_some() {
@@ -23,7 +24,7 @@ pub(crate) fn quarantine_server(server: &Server, screened: ScreenedOffers) -> Sc
     withhold_server(server, screened.held.definitions, why)
 }
 
-/// What the scanner finds in a definition that is held.
+/// Returns the scanner's findings in a quarantined definition.
 #[must_use]
 pub fn findings_in(held: &QuarantinedDefinition) -> Vec<ScanFinding> {
     match held.kind {
@@ -36,7 +37,7 @@ pub fn findings_in(held: &QuarantinedDefinition) -> Vec<ScanFinding> {
     }
 }
 
-/// The scanner's word for a kind.
+/// Converts the kind to the scanner's.
 #[must_use]
 pub(crate) const fn definition_kind(kind: PinKind) -> DefinitionKind {
     match kind {
@@ -47,14 +48,15 @@ pub(crate) const fn definition_kind(kind: PinKind) -> DefinitionKind {
     }
 }
 
-/// Names of prompts and templates may be somebody else's words; a tool is the server's own.
+/// Returns whether a held definition marks its server as compromised. Only tools count: prompts and
+/// templates may contain third-party text.
 fn is_compromised(held: &QuarantinedDefinition) -> bool {
     if held.kind != PinKind::Tool {
         return false;
     }
     match held.why {
         QuarantineReason::Changed => overall_severity(&findings_in(held)) == Some(Severity::Block),
-        // Nobody stood by it before: it weighs as much as at first sight.
+        // It was never approved, so only an unmistakable attack counts, as at first use.
         QuarantineReason::New | QuarantineReason::NotLocked => is_clear_attack(&findings_in(held)),
         QuarantineReason::Renamed { .. }
         | QuarantineReason::FirstUse

@@ -1,4 +1,4 @@
-//! Proves how much of a server is held when one of its tools turns into an attack.
+//! Tests how much of a server is quarantined when one of its tools turns into an attack.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ fn tool(name: &str, description: &str) -> Value {
     json!({"name": name, "description": description})
 }
 
-/// The names of what passes when `a` and `b` were approved and these are offered.
+/// Returns the tools that pass if `a` and `b` were approved and the server now offers `now`.
 fn passing(now: &[Value]) -> Vec<String> {
     let before = server(&[tool("a", "Adds."), tool("b", "Subtracts.")]);
     let pins = Pins { approved: pinnable_definitions(&before), ..Pins::default() };
@@ -63,10 +63,10 @@ fn a_tool_that_turns_into_an_attack_takes_its_server_with_it() {
     let b = tool("b", "Subtracts.");
     for (now, expected) in [
         (vec![a.clone(), b.clone()], vec!["a", "b"]),
-        // A change that is none holds itself.
+        // A harmless change quarantines only the changed tool.
         (vec![tool("a", "Adds two numbers."), b.clone()], vec!["b"]),
         (vec![tool("a", poisoned), b.clone()], vec![]),
-        // What is new holds itself, unless it cannot be mistaken.
+        // A new tool quarantines only itself, unless it is an unmistakable attack.
         (vec![a.clone(), b.clone(), tool("c", poisoned)], vec!["a", "b"]),
         (vec![a, b, tool("c", gross)], vec![]),
     ] {

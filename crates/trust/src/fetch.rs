@@ -1,4 +1,4 @@
-//! Fetches files from addresses, up to a length: those of a team once, as their digest cannot change.
+//! Downloads files within a size limit; team files only once, because they are pinned by digest.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,7 +9,7 @@ use switchboard_rules::Team;
 use switchboard_wire::{WireLimits, new_http_client};
 use tokio::time::timeout;
 
-/// The file at an address in the form that is wanted, if it has at most so many bytes.
+/// Downloads the file at a URL with this `Accept` header, up to `longest_bytes`.
 pub(crate) async fn fetch(
     url: &str,
     accept: &str,
@@ -32,12 +32,12 @@ pub(crate) async fn fetch(
     Ok(bytes)
 }
 
-/// The longest file, in bytes.
+/// Maximum size of a team file, in bytes.
 const MAX_FILE_BYTES: usize = 4 * 1024 * 1024;
-/// How long one may take.
+/// How long one download may take.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// Fetches the files of a team that are not here yet; says what went wrong.
+/// Downloads the team files that are not cached yet, and returns the problems.
 pub async fn fetch_team_files(team: &Team, state: &Path) -> Vec<ConfigError> {
     let mut problems = Vec::new();
     for (url, digest) in missing_team_files(team, state) {

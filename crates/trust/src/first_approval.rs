@@ -1,4 +1,4 @@
-//! The answer to a server's first use: its definitions approved as shown, or the server refused.
+//! The answer to a server's first use: approves its definitions as shown, or refuses the server.
 
 use std::path::Path;
 
@@ -24,7 +24,7 @@ pub fn first_use_version(quarantine: &Quarantine, server: &ServerId) -> Option<S
 
 /// Approves exactly the definitions that a person was shown.
 ///
-/// The audit is written first: an approval that cannot be recorded must not count.
+/// The audit log is written first: an approval that cannot be recorded must not take effect.
 pub fn approve_first_use(
     state: &Path,
     audit: &Audit,
@@ -45,16 +45,17 @@ pub fn approve_first_use(
     let book = quarantine_book(shown);
     let changed = Pins::edit(state, identity, |pins| {
         pins.server = server.to_owned();
-        // Another process may have noted other definitions meanwhile.
+        // Another process may have recorded other definitions meanwhile.
         pins.approve_exact(&book);
     });
     changed.map(drop).map_err(|error| error.to_string())
 }
 
-/// Keeps that a person refused a server, so that it is held where nobody can be asked, too.
+/// Records that a person refused a server, so that processes without a person hold it too.
 pub fn refuse_first_use(state: &Path, server: &str, identity: &str) -> Result<(), String> {
     let changed = Pins::edit(state, identity, |pins| {
         pins.server = server.to_owned();
+        // A server that was approved meanwhile by another process stays approved.
         pins.asked = pins.approved.is_empty();
     });
     changed.map(drop).map_err(|error| error.to_string())

@@ -1,4 +1,4 @@
-//! Servers that are new here: who is there to be asked about them, and what was pinned unseen.
+//! First use of servers: whether a person can be asked, and which servers were pinned unreviewed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -14,16 +14,16 @@ use tokio::sync::Notify;
 
 use crate::pins_file::{DefinitionMap, PinKind};
 
-/// So many servers that were pinned unseen are remembered, the newest.
+/// Maximum number of unreviewed servers remembered; the oldest are dropped.
 const MAX_UNSEEN: usize = 100;
 
 /// Whether a person is present to be asked about a new server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Presence {
-    /// Nobody is present: the author of the entry has decided.
+    /// No person is present: the author of the entry has decided.
     #[default]
     Nobody,
-    /// A person is present, and sees the definitions of the server before any is used.
+    /// A person is present and reviews the definitions of the server before any is used.
     Person,
 }
 
@@ -43,7 +43,7 @@ pub struct PinnedUnseen {
 }
 
 impl PinnedUnseen {
-    /// The same in one line.
+    /// Returns a one-line summary.
     #[must_use]
     pub fn sentence(&self) -> String {
         let findings = match self.findings.as_slice() {
@@ -54,7 +54,7 @@ impl PinnedUnseen {
         format!("new server `{}`: {tools} pinned as they are, {findings}", self.server)
     }
 
-    /// What was pinned of a server, before anybody looked for something in it.
+    /// Creates the report for a server that was just pinned, without findings.
     pub fn new(config: &ServerConfig, first: &DefinitionMap) -> Self {
         let tools = first.get(&PinKind::Tool).map_or(0, BTreeMap::len);
         let all: usize = first.values().map(BTreeMap::len).sum();
@@ -80,16 +80,16 @@ impl PinnedUnseen {
     }
 }
 
-/// Who is there to be asked about new servers, and what was pinned without asking.
+/// Whether a person can be asked about new servers, and the servers pinned without asking.
 #[derive(Clone, Debug)]
 pub struct FirstUseState {
     presence: Presence,
-    /// Servers that a person at another face is about to look at.
+    /// Servers that a person at another face is about to review.
     attended: Arc<Mutex<BTreeSet<String>>>,
-    /// What was pinned and not yet told.
+    /// Pinned servers that are not published yet.
     pinned: Arc<Mutex<Vec<PinnedUnseen>>>,
     unseen: Published<Vec<PinnedUnseen>>,
-    /// Wakes whoever screens, when a person has answered.
+    /// Wakes the screening task when a person has answered.
     answered: Arc<Notify>,
 }
 
@@ -100,7 +100,7 @@ impl Default for FirstUseState {
 }
 
 impl FirstUseState {
-    /// Starts with nothing seen.
+    /// Creates the state without any pinned servers.
     pub fn new(presence: Presence) -> Self {
         Self {
             presence,
@@ -111,7 +111,7 @@ impl FirstUseState {
         }
     }
 
-    /// What becomes of a server that nobody has approved: pinned or held.
+    /// Returns whether an unapproved server is pinned or held.
     pub fn setting_for(&self, settings: &Settings, server: &ServerId) -> FirstUseSetting {
         match settings.first_use {
             FirstUseSetting::Person
@@ -124,13 +124,13 @@ impl FirstUseState {
         }
     }
 
-    /// Notes that a person at another face is about to look at this server.
+    /// Records that a person at another face is about to review this server.
     pub fn attend(&self, server: &str) {
         let mut attended = self.attended.lock();
         attended.insert(server.to_owned());
     }
 
-    /// Whether a person at another face has this server before them.
+    /// Returns whether a person at another face is about to review this server.
     pub(crate) fn is_attended(&self, server: &ServerId) -> bool {
         let attended = self.attended.lock();
         attended.contains(server.as_str())
@@ -141,12 +141,12 @@ impl FirstUseState {
         &self.unseen
     }
 
-    /// Remembers what was pinned unseen, until it was looked at for what is in it.
+    /// Queues an unreviewed server until the scanner has examined it.
     pub fn add_pinned(&self, unseen: PinnedUnseen) {
         self.pinned.lock().push(unseen);
     }
 
-    /// Publishes what was pinned unseen, with what was found in it; gives what is told of it.
+    /// Publishes the queued servers with their findings, and returns the events to emit.
     pub fn publish_pinned(&self, flagged: &[Flagged]) -> Vec<EventKind> {
         let new = std::mem::take(&mut *self.pinned.lock());
         if new.is_empty() {
@@ -161,7 +161,7 @@ impl FirstUseState {
         told
     }
 
-    /// Tells whoever screens that a person has answered.
+    /// Wakes the screening task after a person has answered.
     pub fn notify_answered(&self) {
         self.answered.notify_one();
     }

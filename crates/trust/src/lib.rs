@@ -1,8 +1,8 @@
-//! What the user has approved, and what is held back because nobody has.
+//! Approvals, pins and quarantine: which definitions the user has approved.
 //!
-//! In go the fleet that the supervisor publishes, the user's approvals, pins and lock file; out comes the
-//! fleet without definitions that are new, changed or suspicious, and the reasons. Nothing here runs a
-//! call or prints a question; the host and the faces ask.
+//! Takes the fleet that the supervisor publishes, and the user's approvals, pins and lock file.
+//! Returns the fleet without definitions that are new, changed or suspicious, and the reasons.
+//! Never runs a call or prints a question; the host and the faces ask.
 
 mod accepted;
 mod always_answers;

@@ -1,4 +1,4 @@
-//! `LockFile`: the definitions a project was written against, in a file that is part of the project.
+//! `LockFile`: the definitions a project was written against, in a file of the project.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -11,61 +11,60 @@ use switchboard_document::{ConfigError, edit_locked, read_text};
 use crate::packages::locked::LockedPackage;
 use crate::pins_file::{DefinitionMap, PinKind, PinnedDefinition, Pins};
 
-/// The name of the file, beside the project's.
+/// Name of the file, next to the project's configuration.
 const FILE_NAME: &str = "switchboard.lock";
 const VERSION: u32 = 1;
-/// Programs that fetch a package and run it.
+/// Programs that download a package and run it.
 const RUNNERS: [&str; 6] = ["npx", "pnpx", "bunx", "uvx", "pipx", "docker"];
 
-/// What a project was made with.
+/// The servers and definitions that a project was written against.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LockFile {
     version: u32,
-    /// The servers by name.
     pub servers: BTreeMap<String, LockedServer>,
-    /// The folder of the file: what lies below it may lie elsewhere on another machine.
+    /// The folder of the file, replaced by a variable in identities: it differs between machines.
     #[serde(skip)]
     folder: PathBuf,
-    /// Why servers must not be started, by name.
+    /// Servers that must not be started, with the reasons.
     #[serde(skip)]
     refused: BTreeMap<String, String>,
 }
 
-/// What one server was.
+/// A server as of the time of locking.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LockedServer {
-    /// The fingerprint of how it is reached.
+    /// Fingerprint of the server's command or URL.
     pub identity: String,
-    /// The name and version that it told.
+    /// The reported name and version.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
-    /// The package that is fetched and run, as it is written.
+    /// The package that the command downloads and runs, as written.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub package: Option<String>,
-    /// The packages that are fetched, with their exact versions and digests, where they are known.
+    /// The downloaded packages with exact versions and digests, where known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub packages: Vec<LockedPackage>,
-    /// The fingerprints of its definitions.
+    /// Fingerprints of its definitions.
     pub definitions: BTreeMap<PinKind, BTreeMap<String, String>>,
 }
 
 impl LockFile {
-    /// An empty lock for a folder.
+    /// Creates an empty lock for a folder.
     #[must_use]
     pub const fn new(folder: PathBuf) -> Self {
         Self { version: VERSION, servers: BTreeMap::new(), folder, refused: BTreeMap::new() }
     }
 
-    /// Where the lock of a folder is.
+    /// Returns the path of a folder's lock file.
     #[must_use]
     pub fn file(folder: &Path) -> PathBuf {
         folder.join(FILE_NAME)
     }
 
-    /// Reads the lock of a folder.
+    /// Reads the lock file of a folder.
     ///
     /// # Errors
-    /// When there is none, or it cannot be used.
+    /// Returns an error if the file does not exist or cannot be used.
     pub fn load(folder: &Path) -> Result<Self, ConfigError> {
         let path = Self::file(folder);
         let Some(text) = read_text(&path)? else {
@@ -83,10 +82,10 @@ impl LockFile {
         Ok(Self { folder: folder.to_owned(), ..lock })
     }
 
-    /// Writes the lock.
+    /// Writes the lock file and returns its path.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn save(&self) -> Result<PathBuf, ConfigError> {
         let path = Self::file(&self.folder);
         edit_locked(&path, |_| {
@@ -97,7 +96,7 @@ impl LockFile {
         Ok(path)
     }
 
-    /// Puts in what a server offers.
+    /// Locks the offers of a server.
     pub fn insert(&mut self, server: &ServerConfig, told: Option<String>, offers: &DefinitionMap) {
         let digests = |items: &BTreeMap<String, PinnedDefinition>| {
             items.iter().map(|(name, item)| (name.clone(), item.digest.clone())).collect()
@@ -112,7 +111,7 @@ impl LockFile {
         self.servers.insert(server.id.to_string(), locked);
     }
 
-    /// What the lock says of a server, as pins; nothing if it knows no such server.
+    /// Returns the locked definitions of a server as pins, or `None` if the server is not locked.
     #[must_use]
     pub fn server_pins(&self, server: &ServerConfig) -> Option<Pins> {
         let locked = self.servers.get(server.id.as_str())?;
@@ -132,20 +131,20 @@ impl LockFile {
         Some(Pins { approved, ..Pins::default() })
     }
 
-    /// Whether a server tells the name and version that the lock has of it, if it has any.
+    /// Returns whether a server reports the locked name and version; true if none are locked.
     #[must_use]
     pub fn matches_version(&self, server: &str, told: Option<&str>) -> bool {
         let locked = self.servers.get(server).and_then(|locked| locked.server.as_deref());
         locked.is_none_or(|locked| Some(locked) == told)
     }
 
-    /// The same, and these servers are not started at all, for these reasons.
+    /// Sets the servers that must not be started, with the reasons.
     #[must_use]
     pub fn with_refused(self, refused: BTreeMap<String, String>) -> Self {
         Self { refused, ..self }
     }
 
-    /// Why a server must not be started.
+    /// Returns why a server must not be started.
     pub fn refusal(&self, server: &str) -> Option<String> {
         self.refused.get(server).cloned()
     }
@@ -156,7 +155,7 @@ impl LockFile {
     }
 }
 
-/// The package behind a command that fetches one.
+/// Returns the package behind a command that downloads one.
 fn runner_package(transport: &Transport) -> Option<String> {
     let Transport::Stdio { command, args, .. } = transport else { return None };
     let program = Path::new(command).file_stem()?.to_str()?;
@@ -167,19 +166,19 @@ fn runner_package(transport: &Transport) -> Option<String> {
     args.iter().find(is_package).cloned()
 }
 
-/// Returns the names of the tools and prompts of all configured servers, from the pins below `state`
-/// and the lock next to the project. A server about which nothing is known has no names.
+/// Returns the names of the tools and prompts of all configured servers, from the pins below
+/// `state` and the project's lock file. `None` for a server whose offers are unknown.
 #[must_use]
 pub fn offered_names(
     state: &Path,
     project: &Path,
     config: &Config,
 ) -> BTreeMap<String, Option<BTreeSet<String>>> {
-    // Most folders have no lock.
+    // Most folders have no lock file.
     let lock = LockFile::load(project).ok();
     let mut all = BTreeMap::new();
     for server in config.servers.values() {
-        // Unreadable pins are reported elsewhere; here they count as none.
+        // Unreadable pins are reported elsewhere; here they count as unknown.
         let pins = Pins::load(state, &server.identity()).unwrap_or_default();
         let mut names = BTreeSet::new();
         let mut is_known = false;

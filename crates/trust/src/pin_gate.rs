@@ -1,4 +1,4 @@
-//! Stands between the connections and everyone who uses them: what nobody approved does not pass.
+//! The gate between connections and callers: holds back definitions that are not approved.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -26,15 +26,16 @@ use crate::pins_file::{PinWriter, Pins};
 use crate::quarantine::{Quarantine, QuarantineReason, QuarantinedServer};
 use crate::screened_server::{ScreenInput, ScreenSettings, ScreenedServer};
 
-/// A disk that was full, for example, tells nobody that it is not any more.
+/// How long to wait before files are read again after an error: a full disk, for example, sends no
+/// event when space is freed.
 const RETRY_DELAY: Duration = Duration::from_secs(3);
 
-/// What passes and what does not, as it changes.
+/// The visible fleet and the quarantine, both kept up to date by a task.
 #[derive(Clone, Debug)]
 pub struct PinGate {
-    /// The servers with everything that they offer.
+    /// The servers with all their offers.
     raw: Published<Fleet>,
-    /// The servers with what somebody stands by.
+    /// The servers with their approved offers.
     visible: Published<Fleet>,
     quarantine: Published<Quarantine>,
     first_use: FirstUseState,
@@ -44,16 +45,16 @@ pub struct PinGate {
 /// Settings of a [`PinGate`] that do not change while it runs.
 #[derive(Debug)]
 pub struct PinGateOptions {
-    /// The state folder, which holds the pins.
+    /// The state folder, which contains the pins.
     pub state: PathBuf,
-    /// The lock file, if servers are held to one.
+    /// The lock file to enforce, if any.
     pub lock: Option<LockFile>,
-    /// Whether a person is there to look at new servers.
+    /// Whether a person is present to review new servers.
     pub presence: Presence,
 }
 
 impl PinGate {
-    /// Screens the servers of `raw` from here on.
+    /// Starts a task that screens the servers of `raw`.
     pub fn start(
         raw: Published<Fleet>,
         config: &Published<Config>,
@@ -73,7 +74,7 @@ impl PinGate {
         };
         let mut servers = raw.changes();
         let mut configs = config.changes();
-        // Nothing is connected yet, so nothing is seen for the first time here.
+        // No server is connected yet, so this first pass pins nothing.
         let (fleet, quarantine) = desk.screen_fleet(&servers.load(), &configs.load());
         let visible = Published::new(fleet);
         let held = Published::new(quarantine);
@@ -88,13 +89,13 @@ impl PinGate {
             loop {
                 let fleet = servers.load();
                 let config = configs.load();
-                // Watched first and read then: a change in between is not missed.
+                // Watch before reading, so that no change in between is missed.
                 files.set_files(desk.files(&fleet));
                 let mut sorted = desk.screen_fleet(&fleet, &config);
                 if desk.persist(&fleet).await {
                     sorted = desk.screen_fleet(&fleet, &config);
                 }
-                // What is held is known before what passes: nobody finds a gap between them.
+                // Publish the quarantine first, so that no definition is absent from both.
                 held.publish(sorted.1);
                 visible.publish(sorted.0);
                 tokio::select! {
@@ -110,62 +111,63 @@ impl PinGate {
         screened
     }
 
-    /// The servers with what somebody stands by.
+    /// Returns the servers with their approved offers.
     pub const fn visible(&self) -> &Published<Fleet> {
         &self.visible
     }
 
-    /// The servers with everything that they offer.
+    /// Returns the servers with all their offers.
     pub const fn raw(&self) -> &Published<Fleet> {
         &self.raw
     }
 
-    /// Whether anything is screened at all.
+    /// Returns whether screening is enabled at all.
     pub const fn is_enabled(&self, settings: &Settings) -> bool {
         settings.pins || self.is_locked
     }
 
-    /// Servers that are new.
+    /// Returns the state of first uses.
     pub const fn first_use(&self) -> &FirstUseState {
         &self.first_use
     }
 
-    /// What is held back.
+    /// Returns the quarantined definitions.
     pub const fn quarantine(&self) -> &Published<Quarantine> {
         &self.quarantine
     }
 }
 
-/// What is known of every server, and what was made of it.
+/// Screens servers, and caches the files and the results.
 #[derive(Default)]
 struct Screener {
     state: PathBuf,
     events: Events,
     first_use: FirstUseState,
-    /// What counts in place of pins.
+    /// The lock file, which replaces the pins if present.
     lock: Option<LockFile>,
     pins: BTreeMap<String, Result<Pins, String>>,
-    /// What each "always" was said to; read when it is needed.
+    /// The "always" answers; read on demand.
     remembered: Option<Result<AlwaysAnswers, String>>,
-    /// The tools whose "always" was said to something else.
+    /// Tools whose "always" answer was for another definition.
     stale: BTreeMap<ServerId, BTreeSet<String>>,
     screened: BTreeMap<ServerId, ScreenedServer>,
-    /// What a person stands by in spite of what was found; read when it is needed.
+    /// The accepted findings; read on demand.
     accepted: Option<Arc<AcceptedFindings>>,
-    /// The accepted findings of the last edition, which decide what is shown.
+    /// Accepted findings of the last edition; they affect what is visible.
     edition_accepted: Arc<AcceptedFindings>,
-    /// The rules of the last edition, which decide what is shown.
+    /// Rules of the last edition; they affect what is visible.
     edition_policies: Option<Arc<Policies>>,
-    /// The last edition that passed.
+    /// The last published edition.
     edition: u64,
-    /// The edition of the unscreened fleet that it was made from.
+    /// Edition of the unscreened fleet that it was made from.
     fleet_edition: u64,
-    /// The lock by which others see that what is held here is held still; from the first time on.
+    /// The lock that shows other processes that this one still holds definitions; claimed on first
+    /// use.
     owner: Option<ProcessLock>,
 }
 
 impl Screener {
-    /// Separates what passes from what is held.
+    /// Splits a fleet into the visible part and the quarantine.
     fn screen_fleet(&mut self, fleet: &Fleet, config: &Config) -> (Fleet, Quarantine) {
         let settings = &config.settings;
         let mut passing = Fleet { accepted: self.load_accepted(), ..Fleet::default() };
@@ -220,7 +222,7 @@ impl Screener {
         let events = &self.events;
         let accepted = self.accepted.get_or_insert_with(|| match load_accepted(state) {
             Ok(accepted) => Arc::new(accepted),
-            // Then nothing is accepted.
+            // Fail closed: an unreadable file accepts nothing.
             Err(error) => {
                 let problems = vec![error.to_string()];
                 events.emit(|| EventKind::ConfigChanged { problems });
@@ -247,7 +249,7 @@ impl Screener {
         (settings.pins || self.lock.is_some()) && config.transport != Transport::Builtin
     }
 
-    /// What is made of one server; as before, unless something about it is new.
+    /// Screens one server; returns the cached result if nothing relevant changed.
     fn screen_server(
         &mut self,
         server: &Server,
@@ -310,9 +312,9 @@ impl Screener {
         }
     }
 
-    /// Whether other processes can read in the file what is held of a server, and nothing else.
+    /// Returns whether the pins file lists exactly the definitions that this process holds.
     fn is_recorded(&self, sorted: &ScreenedServer) -> bool {
-        // A lock has no pins, and nothing can be noted in a file that cannot be read.
+        // With a lock file there are no pins, and an unreadable file cannot be updated.
         let Some(Ok(pins)) = self.pins.get(&sorted.input.identity) else { return true };
         let held = quarantine_book(&sorted.screened.held.definitions);
         if held.is_empty() && pins.held.is_empty() {
@@ -324,8 +326,8 @@ impl Screener {
         is_told && !pins.clone().record_held(&held, sorted.unlisted_kinds().as_ref(), &noting)
     }
 
-    /// The server without what is always allowed by an answer to something else; and whether that is
-    /// not as it was.
+    /// Removes tools from `autoApprove` whose "always" answer was for another definition. Also
+    /// returns whether the set of such tools changed.
     fn without_stale(&mut self, server: Arc<Server>) -> (Arc<Server>, bool) {
         let Some(config) = server.config.as_ref().filter(|it| !it.auto_approve.is_empty()) else {
             return (server, false);
@@ -335,7 +337,7 @@ impl Screener {
             .remembered
             .get_or_insert_with(|| AlwaysAnswers::load(state).map_err(|error| error.to_string()));
         let stale: BTreeSet<String> = match remembered {
-            // Nobody knows which of them a person wrote.
+            // Fail closed: entries written by hand cannot be told from answers.
             Err(_) => config.auto_approve.clone(),
             Ok(remembered) => {
                 let bound = remembered.always.get(config.id.as_str()).into_iter().flatten();
@@ -358,8 +360,8 @@ impl Screener {
         (Arc::new(Server { config, ..(*server).clone() }), has_changed)
     }
 
-    /// Writes down what is seen for the first time and what is held; gives whether that changes what
-    /// passes.
+    /// Writes new pins and held definitions to the files; returns whether that changes the visible
+    /// fleet.
     async fn persist(&mut self, fleet: &Fleet) -> bool {
         let mut has_changed = false;
         for (id, sorted) in self.screened.iter_mut().filter(|(_, sorted)| sorted.needs_write()) {
@@ -369,7 +371,8 @@ impl Screener {
             let held = quarantine_book(&sorted.screened.held.definitions);
             let unlisted = sorted.unlisted_kinds();
             sorted.is_noted = true;
-            // Nothing is noted, and all of it held, if nobody could tell that it is of this process.
+            // Without the process lock, other processes could not tell whether the notes are still
+            // current, so nothing is written and everything stays held.
             let claimed = if held.is_empty() {
                 Ok(())
             } else {
@@ -405,11 +408,13 @@ impl Screener {
                 let problems = vec![reason.clone()];
                 self.events.emit(|| EventKind::ConfigChanged { problems });
             }
-            // What could not be noted is held all the same. What could not be pinned must not pass.
+            // A definition that could not be recorded as held is still held. One that could not be
+            // pinned must not pass.
             if is_first || written.is_ok() {
                 self.pins.insert(sorted.input.identity.clone(), written);
             }
             if is_first {
+                // Screen again: the new pins, or the error, now decide what passes.
                 sorted.settings = None;
                 has_changed = true;
             }
@@ -417,12 +422,12 @@ impl Screener {
         has_changed
     }
 
-    /// Whether something is held because a file cannot be read or written.
+    /// Returns whether something is held because a file cannot be read or written.
     fn has_file_error(&self) -> bool {
         self.pins.values().any(Result::is_err) || matches!(self.remembered, Some(Err(_)))
     }
 
-    /// Makes the next sorting read the files again.
+    /// Drops the cached files, so that the next screening reads them again.
     fn invalidate(&mut self) {
         self.pins.clear();
         (self.remembered, self.accepted) = (None, None);
@@ -431,7 +436,7 @@ impl Screener {
         }
     }
 
-    /// The files whose change means something.
+    /// Returns the files to watch.
     fn files(&self, fleet: &Fleet) -> Vec<PathBuf> {
         let configs = fleet.servers.values().filter_map(|server| server.config.as_ref());
         let pinned = configs.filter(|config| config.transport != Transport::Builtin);
@@ -440,7 +445,7 @@ impl Screener {
     }
 }
 
-/// Makes the lock of this process, if it has none.
+/// Claims the lock of this process, if it has none yet.
 fn claim_process_lock(state: &Path, owner: &mut Option<ProcessLock>) -> Result<(), String> {
     if owner.is_some() {
         return Ok(());

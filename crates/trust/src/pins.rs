@@ -1,4 +1,4 @@
-//! What a server offers, held against what was approved of it.
+//! Compares the offers of a server with its pins.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -13,23 +13,23 @@ use switchboard_wire::{Agreement, ItemKind, ListedItem};
 use crate::pins_file::{DefinitionMap, PinKind, PinnedDefinition, Pins};
 use crate::quarantine::{QuarantineReason, QuarantinedDefinition, QuarantinedServer};
 
-/// What became of one server's offers.
+/// The result of screening one server.
 #[derive(Clone, Debug)]
 pub(crate) struct ScreenedOffers {
-    /// What may be seen and used.
+    /// The visible offers.
     pub offers: Arc<Offers>,
-    /// What was agreed on, without instructions that nobody approved.
+    /// The handshake result, without instructions that are not approved.
     pub agreement: Option<Arc<Agreement>>,
-    /// What is held back.
+    /// The quarantined definitions.
     pub held: QuarantinedServer,
-    /// What is seen for the first time and stands as it is: it has to be kept before it is used.
+    /// Definitions trusted on first use; they must be written to the pins before they are used.
     pub first: DefinitionMap,
 }
 
-/// Holds what `server` offers against `pins`.
+/// Compares the offers of `server` with `pins`.
 #[must_use]
 pub(crate) fn screen(server: &Server, pins: &Pins, first_use: FirstUseSetting) -> ScreenedOffers {
-    // What stands there before a server has answered is from a connection before.
+    // Offers listed before the handshake are left over from an earlier connection.
     let is_connected = server.agreement.is_some();
     if !is_connected && pins.approved.is_empty() {
         return hide_offers(server);
@@ -50,7 +50,7 @@ pub(crate) fn screen(server: &Server, pins: &Pins, first_use: FirstUseSetting) -
     for (kind, items) in &seen {
         match pins.approved.get(kind) {
             Some(approved) => definitions.extend(compare(*kind, items, approved)),
-            // What could not be listed is not known, which is something else than empty.
+            // A kind that could not be listed is unknown, not empty.
             None if !is_connected || unlisted.contains(kind) => {}
             None if first_use == FirstUseSetting::Trust => {
                 let pinned = items.iter().map(|item| (item.name.clone(), item.to_pinned()));
@@ -78,7 +78,7 @@ pub(crate) fn screen(server: &Server, pins: &Pins, first_use: FirstUseSetting) -
     ScreenedOffers { offers, agreement: server.agreement.clone(), held, first }
 }
 
-/// Holds what `server` offers against a lock file; nothing is held against one that does not know it.
+/// Compares the offers of `server` with a lock file. A server that is not locked is held entirely.
 #[must_use]
 pub(crate) fn screen_locked(server: &Server, pins: Option<Pins>) -> ScreenedOffers {
     let Some(pins) = pins else {
@@ -91,7 +91,7 @@ pub(crate) fn screen_locked(server: &Server, pins: Option<Pins>) -> ScreenedOffe
     };
     let mut screened = screen(server, &pins, FirstUseSetting::Ask);
     if screened.held.definitions.iter().any(|held| held.why == QuarantineReason::Gone) {
-        // What a model is told is not what was locked.
+        // Missing instructions also differ from the lock: the model's input is not the locked one.
         screened = withhold_offers(
             server,
             &offered_definitions(server),
@@ -101,13 +101,13 @@ pub(crate) fn screen_locked(server: &Server, pins: Option<Pins>) -> ScreenedOffe
     }
     screened.held.whole = screened.held.whole.map(|_| QuarantineReason::NotLocked);
     for held in &mut screened.held.definitions {
-        // A lock has fingerprints and no texts.
+        // A lock file has fingerprints only, so there is no previous text.
         (held.why, held.before) = (QuarantineReason::NotLocked, None);
     }
     screened
 }
 
-/// All of a server held back.
+/// Quarantines all definitions of a server.
 #[must_use]
 pub(crate) fn quarantine_all(server: &Server, why: &QuarantineReason) -> ScreenedOffers {
     let seen = offered_definitions(server);
@@ -119,7 +119,7 @@ pub(crate) fn quarantine_all(server: &Server, why: &QuarantineReason) -> Screene
     )
 }
 
-/// What waits for a person by what was written down of a server.
+/// Returns the held definitions recorded in a server's pins, with the reasons.
 #[must_use]
 pub fn pending_definitions(pins: &Pins) -> Vec<QuarantinedDefinition> {
     let mut waiting = Vec::new();
@@ -158,7 +158,7 @@ pub fn pending_definitions(pins: &Pins) -> Vec<QuarantinedDefinition> {
     waiting
 }
 
-/// The definitions that are held, to be kept for whoever looks at them.
+/// Returns the held definitions in the form that pins store.
 #[must_use]
 pub fn quarantine_book(held: &[QuarantinedDefinition]) -> DefinitionMap {
     let mut book = DefinitionMap::new();
@@ -172,7 +172,7 @@ pub fn quarantine_book(held: &[QuarantinedDefinition]) -> DefinitionMap {
     book
 }
 
-/// Everything that a server offers and that can be pinned.
+/// Returns all definitions of a server that can be pinned.
 #[must_use]
 pub fn pinnable_definitions(server: &Server) -> DefinitionMap {
     let all = offered_definitions(server).into_iter();
@@ -182,7 +182,7 @@ pub fn pinnable_definitions(server: &Server) -> DefinitionMap {
     .collect()
 }
 
-/// The name and version that a server told.
+/// Returns the name and version that a server reported.
 #[must_use]
 pub fn reported_version(server: &Server) -> Option<String> {
     #[derive(serde::Deserialize)]
@@ -195,7 +195,7 @@ pub fn reported_version(server: &Server) -> Option<String> {
     Some(format!("{} {}", told.name, told.version).trim().to_owned())
 }
 
-/// The kinds of definitions that a server could not list: what it has of them is not known.
+/// Returns the kinds that could not be listed, whose definitions are therefore unknown.
 #[must_use]
 pub(crate) fn unknown_kinds(offers: &Offers) -> BTreeSet<PinKind> {
     let kind = |kind: &ItemKind| match kind {
@@ -207,7 +207,7 @@ pub(crate) fn unknown_kinds(offers: &Offers) -> BTreeSet<PinKind> {
     offers.unlisted.iter().filter_map(kind).collect()
 }
 
-/// The fingerprint of one definition as a server sent it, as pins have it.
+/// Returns the fingerprint that pins store for a definition as sent.
 #[must_use]
 pub fn pin_digest(definition: &str) -> String {
     fingerprint(&canonicalize(definition))
@@ -219,7 +219,7 @@ pub(crate) fn fingerprint(canonical: &str) -> String {
     hex_digest([b"definition".as_slice(), canonical.as_bytes()])
 }
 
-/// One definition of this moment.
+/// A definition that a server currently offers.
 struct OfferedDefinition {
     name: String,
     text: String,
@@ -234,7 +234,8 @@ impl OfferedDefinition {
     }
 
     fn to_pinned(&self) -> PinnedDefinition {
-        // A canonical text is JSON unless the definition was none; then it is kept as a text.
+        // A canonical text is valid JSON unless the definition was not; then it is kept as a
+        // string.
         let raw = RawValue::from_string(self.text.clone());
         let definition = raw.or_else(|_| RawValue::from_string(to_json_string(&self.text)));
         let definition = definition.unwrap_or_default();
@@ -302,11 +303,11 @@ fn compare(
     held
 }
 
-/// The text of instructions that are not there.
+/// Canonical text of absent instructions.
 const NO_INSTRUCTIONS: &str = "null";
 
-/// That a server says nothing where it had instructions that were approved. This takes something
-/// away from models and so nothing is held for it, but a person gets to know.
+/// Reports that approved instructions are gone. Models lose text by this and gain none, so nothing
+/// is held, but a person is informed.
 fn missing_instructions(
     seen: &BTreeMap<PinKind, Vec<OfferedDefinition>>,
     pins: &Pins,
@@ -351,7 +352,7 @@ fn hide_offers(server: &Server) -> ScreenedOffers {
     }
 }
 
-/// All of a server held back, with these definitions before the person.
+/// Quarantines a whole server, listing `definitions` for review.
 pub(crate) fn withhold_server(
     server: &Server,
     definitions: Vec<QuarantinedDefinition>,
@@ -379,7 +380,7 @@ fn withhold_offers(
     }
 }
 
-/// The offers with the definitions that `keeps`; plain resources stay.
+/// Returns the offers with only the definitions that `keeps` accepts, and all plain resources.
 pub(crate) fn visible_offers(
     offers: &Arc<Offers>,
     keeps: impl Fn(PinKind, &str) -> bool,
@@ -402,7 +403,7 @@ pub(crate) fn visible_offers(
     ))
 }
 
-/// Nothing of what a server offers.
+/// Returns empty offers that keep the listing faults.
 pub(crate) fn empty_offers(offers: &Arc<Offers>) -> Arc<Offers> {
     let none = Vec::new;
     Arc::new(Offers::new(none(), none(), none(), none(), offers.faults.clone()))

@@ -1,4 +1,4 @@
-//! `Pins`: which definitions of a server a person stands by, one file per server in the state folder.
+//! `Pins`: the approved definitions of a server, one file per server in the state folder.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
@@ -11,7 +11,7 @@ use switchboard_core::{Target, TargetKind};
 use switchboard_document::{ConfigError, edit_locked_within, read_text_within};
 use switchboard_files::is_alive;
 
-/// The longest file of pins, in bytes: a server may list thousands of tools.
+/// Maximum size of a pins file, in bytes; a server may list thousands of tools.
 const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
 /// What can be pinned.
@@ -30,42 +30,44 @@ pub enum PinKind {
     Template,
 }
 
-/// One definition as it was seen.
+/// A definition as it was seen.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PinnedDefinition {
-    /// The fingerprint of its canonical text.
+    /// Fingerprint of the canonical text.
     pub digest: String,
     pub definition: Box<RawValue>,
-    /// Who saw it, while it is held.
+    /// The process that holds it, while it is held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen_by: Option<String>,
 }
 
-/// Whose notes of what is held a process may change: its own, and those of nobody who is left.
+/// The identity under which a process updates held definitions: it may change its own notes and
+/// those of processes that have ended.
 pub(crate) struct PinWriter<'a> {
-    /// The name of this process; none if it has noted nothing yet.
+    /// Name of this process; `None` before its first note.
     pub me: Option<&'a str>,
-    /// The folder with the locks of those who have.
+    /// Folder with the locks of the processes that have notes.
     pub owners: &'a Path,
 }
 
-/// Definitions by kind and name. A kind that is there, even without a name, has been listed.
+/// Definitions by kind and name. A kind that is present, even if empty, has been listed.
 pub(crate) type DefinitionMap = BTreeMap<PinKind, BTreeMap<String, PinnedDefinition>>;
 
-/// Everything that is known of the definitions of one server.
+/// The approved and the held definitions of one server.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Pins {
     pub server: String,
-    /// How it is reached, for people.
+    /// The server's command or URL, for display.
     pub how: String,
-    /// What somebody stands by; without any kind, nobody has looked yet.
+    /// Approved definitions; empty if the server was never reviewed or trusted.
     pub approved: DefinitionMap,
-    /// What was seen since and waits for a person.
+    /// Definitions that wait for a person.
     pub held: DefinitionMap,
-    /// A person has taken back what was approved: nothing of the server is used.
+    /// Whether a person revoked the approval: no definition of the server is used.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub revoked: bool,
-    /// A person was shown the server and has not said yes: nobody else does in their place.
+    /// Whether a person was shown the server and has not approved it; it is then never trusted
+    /// automatically.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asked: bool,
 }
@@ -74,7 +76,7 @@ impl PinKind {
     /// All kinds.
     pub const ALL: [Self; 4] = [Self::Instructions, Self::Tool, Self::Prompt, Self::Template];
 
-    /// The kind in few words.
+    /// Returns the display name of the kind.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -87,21 +89,21 @@ impl PinKind {
 }
 
 impl Pins {
-    /// Where the pins of the server with this identity are.
+    /// Returns the path of the pins of the server with this identity.
     #[must_use]
     pub fn file(state: &Path, identity: &str) -> PathBuf {
         folder(state).join(format!("{identity}.json"))
     }
 
-    /// Where those who hold something have their locks.
+    /// Returns the folder with the locks of processes that hold definitions.
     pub fn owners_folder(state: &Path) -> PathBuf {
         folder(state).join("owners")
     }
 
-    /// The pins of a server; without a file there are none.
+    /// Reads the pins of a server; empty if the file does not exist.
     ///
     /// # Errors
-    /// When the file is there and cannot be used.
+    /// Returns an error if the file exists and cannot be read or parsed.
     pub fn load(state: &Path, identity: &str) -> Result<Self, ConfigError> {
         let path = Self::file(state, identity);
         read_text_within(&path, MAX_FILE_BYTES)?
@@ -110,12 +112,12 @@ impl Pins {
             .map(Option::unwrap_or_default)
     }
 
-    /// Changes the pins of a server on top of what other processes wrote, and gives what came of it.
+    /// Changes the pins of a server under the file's lock, and returns the result.
     ///
-    /// This blocks for up to ten seconds if another process writes.
+    /// Blocks for up to ten seconds while another process writes.
     ///
     /// # Errors
-    /// When they cannot be read or written.
+    /// Returns an error if the file cannot be read or written.
     pub fn edit(
         state: &Path,
         identity: &str,
@@ -133,8 +135,8 @@ impl Pins {
         Ok(pins)
     }
 
-    /// Stands by what a server offers when it is first seen; what somebody decided before stays, and
-    /// what a person was asked about is theirs to decide.
+    /// Approves the definitions of a server on first use. Kinds that were decided before stay as
+    /// they are, and nothing is approved if a person was asked.
     pub fn trust_first(&mut self, seen: DefinitionMap) {
         if self.asked {
             return;
@@ -144,13 +146,14 @@ impl Pins {
         }
     }
 
-    /// Notes what waits for a person, so that other processes can show and approve it, and gives
-    /// whether that is anything new.
+    /// Records held definitions, so that other processes can show and approve them. Returns whether
+    /// the file changes.
     ///
-    /// What the server does not offer any more must not be approved, so it is forgotten; but for
-    /// `unlisted` kinds, of which nobody knows what it offers, and without them for none. What another
-    /// process holds at the moment stays as it is: each may run a server of its own, and two that see
-    /// different things would else overwrite each other in turns.
+    /// Notes about definitions that the server no longer offers are removed, because they must not
+    /// be approved. Kinds in `unlisted` are kept, because their definitions are unknown; `None`
+    /// keeps all kinds. Notes of another live process are kept as well: each process may run its
+    /// own instance of the server, and two that see different definitions would overwrite each
+    /// other forever.
     pub(crate) fn record_held(
         &mut self,
         held: &DefinitionMap,
@@ -187,7 +190,7 @@ impl Pins {
         is_new
     }
 
-    /// Stands by these definitions from now on, whatever else was noted under their names.
+    /// Approves exactly these definitions, whatever else was recorded under their names.
     pub fn approve_exact(&mut self, book: &DefinitionMap) {
         for (kind, items) in book {
             let held = self.held.entry(*kind).or_default();
@@ -196,7 +199,7 @@ impl Pins {
         self.approve(|kind, name| book.get(&kind).is_some_and(|of| of.contains_key(name)));
     }
 
-    /// Stands by held definitions from now on, exactly as they were seen; gives how many.
+    /// Approves the held definitions that match `wanted`, exactly as seen; returns their number.
     pub fn approve(&mut self, wanted: impl Fn(PinKind, &str) -> bool) -> usize {
         let mut count = 0;
         (self.revoked, self.asked) = (false, false);
@@ -217,7 +220,7 @@ impl Pins {
         count
     }
 
-    /// Takes approvals back: the definitions wait for a person again. Gives how many.
+    /// Revokes approvals, so that the definitions are held again; returns their number.
     pub fn revoke(&mut self, wanted: impl Fn(PinKind, &str) -> bool) -> usize {
         let mut count = 0;
         for (kind, items) in &mut self.approved {
@@ -254,13 +257,13 @@ fn parse(path: &Path, text: &str) -> Result<Pins, ConfigError> {
     })
 }
 
-/// The annotations of tools. A recorded call has only the fingerprint of its definition, so this is
-/// what servers said last.
+/// The latest known annotations of tools. A recorded call stores only the fingerprint of its
+/// definition, so the annotations of that time are not available.
 #[derive(Debug, Default)]
 pub struct PinnedAnnotations(HashMap<(String, String), Box<RawValue>>);
 
 impl PinnedAnnotations {
-    /// Reads what the pins below `state` know of the servers.
+    /// Reads the annotations from the pins below `state`.
     #[must_use]
     pub fn load(state: &Path, config: &Config) -> Self {
         #[derive(Deserialize)]
@@ -269,7 +272,7 @@ impl PinnedAnnotations {
         }
         let mut all = HashMap::new();
         for server in config.servers.values() {
-            // Without pins nothing is known of its tools.
+            // Without readable pins, the tools of the server are unknown.
             let pins = Pins::load(state, &server.identity()).unwrap_or_default();
             for book in [&pins.held, &pins.approved] {
                 for (name, item) in book.get(&PinKind::Tool).into_iter().flatten() {
@@ -283,7 +286,7 @@ impl PinnedAnnotations {
         Self(all)
     }
 
-    /// The annotations of a tool, as JSON.
+    /// Returns the annotations of a tool, as JSON.
     #[must_use]
     pub fn get(&self, target: &Target) -> Option<&str> {
         let key = (target.server.clone(), target.name.clone());
@@ -366,13 +369,13 @@ mod tests {
         let mut pins = Pins::default();
         assert!(by(&one, &mut pins, &[("grown", "1")]));
         assert!(!by(&one, &mut pins, &[("grown", "1")]));
-        // The other sees nothing of it, or something else under the same name.
+        // The other process sees nothing of it, or another definition under the same name.
         assert!(!by(&two, &mut pins, &[]));
         assert!(!by(&two, &mut pins, &[("grown", "2")]));
         assert!(by(&two, &mut pins, &[("other", "1")]));
         assert!(!by(&one, &mut pins, &[("grown", "1")]));
         assert_eq!(digests(&pins.held), pairs(&[("grown", "1"), ("other", "1")]));
-        // Approved, the name is free for what the other holds.
+        // After the approval, the name is free for the other process's definition.
         assert_eq!(pins.approve(|_, name| name == "grown"), 1);
         assert!(by(&two, &mut pins, &[("grown", "2"), ("other", "1")]));
         drop(two);

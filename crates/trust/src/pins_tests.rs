@@ -1,4 +1,4 @@
-//! Proves what passes, what is held and why, for servers that change their mind.
+//! Tests which definitions pass and which are held, for servers whose definitions change.
 
 use serde_json::{Value, json};
 use switchboard_catalog::ServerStatus;
@@ -35,12 +35,12 @@ fn tool(name: &str, description: &str) -> Value {
     json!({"name": name, "description": description})
 }
 
-/// What was approved when the server was as it is here.
+/// Returns pins that approve the current definitions of the server.
 fn approved_pins(server: &Server) -> Pins {
     Pins { approved: pinnable_definitions(server), ..Pins::default() }
 }
 
-/// The names of what passes, and what is held with its reason.
+/// Returns the names that pass, and the held definitions with their reasons.
 fn outcome(server: &Server, pins: &Pins, first_use: FirstUseSetting) -> (Vec<String>, Vec<String>) {
     let screened = screen(server, pins, first_use);
     let passing = screened.offers.tools.iter().map(|tool| tool.name().to_owned()).collect();

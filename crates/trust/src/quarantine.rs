@@ -1,4 +1,4 @@
-//! What is held back until a person has looked at it, and how that is said.
+//! The quarantine: definitions held until a person has reviewed them, with the reasons.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -10,21 +10,20 @@ use switchboard_json::{changed_parts, diff};
 
 use crate::pins_file::PinKind;
 
-/// Everything that is held back, by server.
+/// All held definitions, by server.
 #[derive(Clone, Debug, Default)]
 pub struct Quarantine {
-    /// The servers of which something is held.
     pub servers: BTreeMap<ServerId, QuarantinedServer>,
 }
 
-/// What is held of one server.
+/// The held definitions of one server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QuarantinedServer {
-    /// Why all of it is held, if it is.
+    /// Why the whole server is held, if it is.
     pub whole: Option<QuarantineReason>,
-    /// The definitions that wait for a person.
+    /// Definitions that wait for a person.
     pub definitions: Vec<QuarantinedDefinition>,
-    /// The names of everything that is hidden.
+    /// Names of all hidden definitions.
     pub hidden: Vec<(PinKind, String)>,
 }
 
@@ -32,55 +31,55 @@ pub struct QuarantinedServer {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct QuarantinedDefinition {
     pub kind: PinKind,
-    /// Its name; empty for instructions.
+    /// Name; empty for instructions.
     pub name: String,
     pub why: QuarantineReason,
-    /// The canonical text that was approved, if there is one.
+    /// The approved canonical text, if there is one.
     #[serde(skip)]
     pub before: Option<String>,
-    /// Its canonical text at this moment.
+    /// The current canonical text.
     #[serde(skip)]
     pub now: String,
-    /// The fingerprint of that.
+    /// Fingerprint of the current text.
     pub digest: String,
 }
 
-/// Why something is held.
+/// The reason for a quarantine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuarantineReason {
-    /// The server is used for the first time.
+    /// The server has never been approved.
     FirstUse,
-    /// It was not there when the server was approved.
+    /// The definition was added after the server was approved.
     New,
-    /// It is not what was approved.
+    /// The definition differs from the approved one.
     Changed,
-    /// It has the content of what was approved under another name.
+    /// The content equals an approved definition under another name.
     Renamed { from: String },
-    /// The server's instructions are not those that were approved.
+    /// The server's instructions differ from the approved ones.
     Instructions,
-    /// The server had instructions that were approved, and has none.
+    /// The server no longer has the approved instructions.
     Gone,
-    /// A person took the approval back.
+    /// A person revoked the approval.
     Revoked,
-    /// What was approved cannot be read or kept.
+    /// The pins cannot be read or written.
     NotKept(String),
-    /// It is not what the lock file says.
+    /// The definition differs from the lock file.
     NotLocked,
-    /// One of the server's definitions has turned into an attack.
+    /// A definition of the server has turned into an attack.
     Turned { name: String },
 }
 
-/// Why one target is held back.
+/// The quarantine of one target.
 #[derive(Clone, Copy, Debug)]
 pub struct QuarantinedTarget<'a> {
     pub why: &'a QuarantineReason,
-    /// The definition, or the server's instructions, where these are what changed.
+    /// The held definition; the server's instructions if their change is the reason.
     pub definition: Option<&'a QuarantinedDefinition>,
 }
 
 impl Quarantine {
-    /// Why a target is held back, if it is.
+    /// Returns why a target is held, if it is.
     #[must_use]
     pub fn find(&self, target: &Target) -> Option<QuarantinedTarget<'_>> {
         let server = self.servers.get(target.server.as_str())?;
@@ -102,7 +101,7 @@ impl Quarantine {
         }
     }
 
-    /// Whether all of a server is held.
+    /// Returns whether a whole server is held.
     #[must_use]
     pub fn holds_server(&self, server: &str) -> bool {
         self.servers.get(server).is_some_and(|held| held.whole.is_some())
@@ -110,7 +109,7 @@ impl Quarantine {
 }
 
 impl QuarantinedDefinition {
-    /// What is different, in lines.
+    /// Returns the difference to the approved text, as lines.
     #[must_use]
     pub fn diff(&self) -> String {
         diff(self.before.as_deref(), &self.now)
@@ -128,7 +127,7 @@ impl QuarantinedDefinition {
 }
 
 impl QuarantinedTarget<'_> {
-    /// What is the matter, without a word that the server chose.
+    /// Describes the reason. The text contains nothing written by the server.
     #[must_use]
     pub fn sentence(&self, target: &Target) -> String {
         let server = &target.server;
@@ -167,7 +166,7 @@ impl QuarantinedTarget<'_> {
         }
     }
 
-    /// What to do about it.
+    /// Returns a hint for the next step.
     #[must_use]
     pub fn hint(&self, target: &Target) -> String {
         let server = &target.server;

@@ -1,4 +1,4 @@
-//! What was made of one server that was screened, from what, and by which settings.
+//! The cached screening result of one server, with its input and settings.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -13,30 +13,30 @@ use crate::pins::{ScreenedOffers, unknown_kinds};
 use crate::pins_file::PinKind;
 use crate::quarantine::QuarantineReason;
 
-/// What was made of one server, and from what.
+/// The screening result of one server, with its input.
 pub(crate) struct ScreenedServer {
     pub(crate) input: ScreenInput,
-    /// The settings that it was sorted by; none makes the next sorting look again.
+    /// Settings used for the result; `None` forces a new screening.
     pub(crate) settings: Option<ScreenSettings>,
     pub(crate) screened: ScreenedOffers,
-    /// Whether what is held has been written down for other processes.
+    /// Whether the held definitions are recorded for other processes.
     pub(crate) is_noted: bool,
-    /// Whether nobody has been told yet.
+    /// Whether the result is not published yet.
     pub(crate) is_fresh: bool,
 }
 
-/// The settings that decide what becomes of a server.
+/// The settings that affect the screening of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ScreenSettings {
     pub(crate) first_use: FirstUseSetting,
-    /// Whether a person at another face is about to look.
+    /// Whether a person at another face is about to review the server.
     pub(crate) is_attended: bool,
     pub(crate) compromise_scope: CompromiseScope,
 }
 
 impl ScreenSettings {
     pub(crate) fn new(settings: &Settings, newcomers: &FirstUseState, server: &ServerId) -> Self {
-        // Without the scanner nobody knows what an attack is.
+        // Without the scanner, attacks cannot be detected.
         let compromise_scope =
             if settings.scan { settings.compromise_scope } else { CompromiseScope::Definition };
         let first_use = newcomers.setting_for(settings, server);
@@ -65,13 +65,13 @@ impl ScreenInput {
 }
 
 impl ScreenedServer {
-    /// Whether a person at another face is about to be asked about all of it.
+    /// Returns whether a person at another face is about to be asked about the whole server.
     pub(crate) fn is_asked(&self) -> bool {
         self.settings.is_some_and(|by| by.is_attended && by.first_use == FirstUseSetting::Ask)
             && self.screened.held.whole == Some(QuarantineReason::FirstUse)
     }
 
-    /// Of which kinds nobody knows what the server offers now; none if it was not seen.
+    /// Returns the kinds that could not be listed; `None` if the server is not connected.
     pub(crate) fn unlisted_kinds(&self) -> Option<BTreeSet<PinKind>> {
         self.input.agreement.is_some().then(|| unknown_kinds(&self.input.offers))
     }

@@ -1,4 +1,4 @@
-//! What may be shown of a fleet: everything but the definitions in which the scanner found an attack.
+//! Hides definitions in which the scanner found an attack.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
@@ -18,19 +18,19 @@ use switchboard_wire::{Agreement, ListedItem};
 
 use crate::pins::{empty_offers, fingerprint};
 
-/// So many definitions are remembered with what was found in them.
+/// Maximum number of definitions with cached findings.
 const MAX_CACHED_DEFINITIONS: usize = 100_000;
 
-/// What may be shown of a fleet, and what was found in it.
+/// The visible part of a fleet, with the findings.
 #[derive(Debug, Default)]
 pub struct VisibleFleet {
-    /// The fleet without what is held.
+    /// The fleet without the held definitions.
     pub fleet: Arc<Fleet>,
-    /// Every definition in which something was found, in the order of their servers.
+    /// All definitions with findings, sorted by server.
     pub flagged: Arc<[Flagged]>,
 }
 
-/// Looks at every definition once, and remembers what it found.
+/// Scans each definition once and caches the findings.
 #[derive(Debug, Default)]
 pub struct DefinitionScanner {
     known: Mutex<HashMap<String, Arc<[ScanFinding]>>>,
@@ -38,7 +38,7 @@ pub struct DefinitionScanner {
     last: Mutex<Option<LastScan>>,
 }
 
-/// What is known of the definitions of a server, in their order, whatever other servers offer.
+/// Scan results of a server's definitions, in their order and independent of other servers.
 #[derive(Clone, Debug)]
 struct ScannedServer {
     offers: Arc<Offers>,
@@ -49,11 +49,11 @@ struct ScannedServer {
 struct ScannedDefinition {
     findings: Arc<[ScanFinding]>,
     words: DefinitionWords,
-    /// The fingerprints of the definition and of its canonical text, made when first needed.
+    /// Fingerprints of the definition and of its canonical text, computed on first use.
     digests: OnceLock<(String, String)>,
 }
 
-/// The last fleet, and what became of it.
+/// The last fleet and its result.
 #[derive(Clone, Debug)]
 struct LastScan {
     fleet: Arc<Fleet>,
@@ -61,13 +61,13 @@ struct LastScan {
 }
 
 impl DefinitionScanner {
-    /// What may be shown of `fleet`, and which definitions were flagged for the first time.
+    /// Returns the visible part of `fleet`, and the definitions flagged for the first time.
     pub fn scan_fleet(&self, fleet: &Arc<Fleet>) -> (Arc<VisibleFleet>, Vec<Flagged>) {
         let mut last = self.last.lock();
         if let Some(known) = last.as_ref().filter(|known| Arc::ptr_eq(&known.fleet, fleet)) {
             return (Arc::clone(&known.visible), Vec::new());
         }
-        // Mostly only the states of servers change; what they offer is the same.
+        // Usually only the states of servers change, not their offers.
         let same = last.as_ref().filter(|known| has_same_offers(&known.fleet, fleet));
         let flagged = match same {
             Some(known) => Arc::clone(&known.visible.flagged),
@@ -84,11 +84,11 @@ impl DefinitionScanner {
         (visible, new)
     }
 
-    /// Every definition of a fleet in which something was found, in the order of their servers.
+    /// Returns all definitions of a fleet with findings, sorted by server.
     pub fn flagged_definitions(&self, fleet: &Fleet) -> Vec<Flagged> {
         let usable = fleet.servers.values().filter(is_usable);
         let looked: Vec<_> = usable.map(|server| (server, self.scan_server(server))).collect();
-        // The tools are the first of the definitions.
+        // `definitions` lists the tools first.
         let tools = looked.iter().flat_map(|(server, looked)| {
             let tools = server.offers.tools.iter().zip(&**looked);
             tools.map(|(tool, known)| (server.id.as_str(), tool.name(), &known.words))
@@ -121,7 +121,7 @@ impl DefinitionScanner {
         flagged
     }
 
-    /// What is known of each definition of a server; looked at again only if it offers others.
+    /// Returns the scan results of a server; scans again only if its offers changed.
     fn scan_server(&self, server: &Server) -> Arc<[ScannedDefinition]> {
         let mut looked = self.looked.lock();
         if let Some(known) = looked.get(&server.id)
@@ -239,7 +239,7 @@ fn has_same_offers(before: &Fleet, after: &Fleet) -> bool {
         && before.servers.values().zip(after.servers.values()).all(same)
 }
 
-/// What a person stands by is bound to what runs, not to what it is called here.
+/// Compares identities, because acceptances are bound to the program or URL, not to the name.
 fn same_identity(left: &Server, right: &Server) -> bool {
     match (&left.config, &right.config) {
         (Some(left), Some(right)) => {
@@ -272,7 +272,7 @@ fn without_held(fleet: &Arc<Fleet>, flagged: &[Flagged]) -> Arc<Fleet> {
     Arc::new(shown)
 }
 
-/// A server of which nothing is shown.
+/// Returns the server without offers and instructions.
 fn without_offers(server: &Server) -> Server {
     let agreement = server.agreement.as_ref().map(|with| Arc::new(without_instructions(with)));
     Server { offers: empty_offers(&server.offers), agreement, ..server.clone() }

@@ -1,4 +1,4 @@
-//! Commands of container runtimes: which of them leave the container open to the machine.
+//! Checks of container commands: options that expose the host.
 
 use std::path::{Component, Path};
 
@@ -6,13 +6,13 @@ use switchboard_text::sanitize;
 
 use crate::findings::EntryFinding;
 
-/// Folders of the machine that nobody should lend to a server as a whole.
+/// Host folders that should never be mounted as a whole.
 const SENSITIVE_PATHS: &[&str] = &[
     "/", "/etc", "/root", "/home", "/Users", "/proc", "/sys", "/dev", "/boot", "/usr", "/var",
     "/var/run", "/run", "/var/lib", "/bin", "/sbin", "/lib", "/opt", "/tmp",
 ];
 
-/// Options that take no value, so that the word after them is something else.
+/// Options without a value.
 const PLAIN_OPTIONS: &[&str] = &[
     "--rm",
     "--init",
@@ -35,13 +35,13 @@ const PLAIN_OPTIONS: &[&str] = &[
     "--no-hosts",
 ];
 
-/// Whether it is a container runtime.
+/// Returns whether the program is a container runtime.
 pub(crate) fn is_runtime(name: &str) -> bool {
     matches!(name, "docker" | "podman" | "nerdctl" | "finch" | "container")
 }
 
-/// What is dangerous about the words after the runtime's name. They are all looked at: to know
-/// which of them belong to the image would take the option table of every version.
+/// Returns the dangers in the arguments of a container runtime. Checks all of them: separating
+/// those of the image would require the option table of every version.
 pub(crate) fn findings(args: &[&str]) -> Vec<EntryFinding> {
     let mut found = Vec::new();
     for (index, arg) in args.iter().enumerate() {
@@ -77,7 +77,8 @@ pub(crate) fn findings(args: &[&str]) -> Vec<EntryFinding> {
     found
 }
 
-/// `-v FOREIGN_SOURCE:TARGET`, also as `-vSOURCE`, `-v=FOREIGN_SOURCE` and at the end of a cluster.
+/// Checks `-v SOURCE:TARGET`, also as `-vSOURCE`, `-v=SOURCE` and at the end of a cluster of
+/// letters.
 fn short_volume(arg: &str, next: &str) -> Option<String> {
     let cluster = arg.strip_prefix('-').filter(|rest| !rest.starts_with('-'))?;
     let (before, value) = cluster.split_once('v')?;
@@ -88,7 +89,7 @@ fn short_volume(arg: &str, next: &str) -> Option<String> {
     mount_danger(value.split(':').next().unwrap_or_default())
 }
 
-/// Why a folder or file of the machine should not be lent.
+/// Returns why a host path should not be mounted.
 fn mount_danger(source: &str) -> Option<String> {
     let plain = normalize(source);
     let parts: Vec<&str> = plain.split('/').collect();
@@ -104,7 +105,7 @@ fn mount_danger(source: &str) -> Option<String> {
         .then(|| format!("lends `{}` of the machine to the container", sanitize(source)))
 }
 
-/// The path with `.`, `..` and doubled slashes taken out.
+/// Removes `.`, `..` and repeated slashes from a path.
 fn normalize(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for component in Path::new(path).components() {
@@ -118,7 +119,7 @@ fn normalize(path: &str) -> String {
     format!("{root}{}", parts.join("/"))
 }
 
-/// The image that is run, if the words run one.
+/// Returns the image that the command runs, if it runs one.
 pub(crate) fn image<'a>(args: &[&'a str]) -> Option<&'a str> {
     let verb = args.iter().position(|arg| matches!(*arg, "run" | "create"))?;
     let mut rest = args.iter().skip(verb + 1);
@@ -131,7 +132,7 @@ pub(crate) fn image<'a>(args: &[&'a str]) -> Option<&'a str> {
             Some(letters) => {
                 letters.chars().all(|letter| letter.is_ascii_alphabetic())
                 && !letters.chars().all(|letter| "itdPq".contains(letter))
-                // A letter that takes a value has it in the same word unless it is the last.
+                // A letter that takes a value has it in the same word, unless it is the last one.
                 && letters.chars().position(|letter| !"itdPq".contains(letter))
                     == Some(letters.chars().count() - 1)
             }

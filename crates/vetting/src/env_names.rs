@@ -1,6 +1,6 @@
-//! Names of environment variables and headers: which are valid, and which run code.
+//! Names of environment variables and headers: validity, and variables that run code.
 
-/// Variables that make a program load or run something else than itself.
+/// Variables that make a program load or run other code.
 const RUNS_CODE: &[&str] = &[
     "ANT_OPTS",
     "BASHOPTS",
@@ -158,17 +158,17 @@ const RUNS_CODE: &[&str] = &[
     "_RLD_LIST",
 ];
 
-/// Beginnings of names that the dynamic linker listens to.
+/// Prefixes of variables that the dynamic linker reads.
 const LINKER_PREFIXES: &[&str] = &["LD_", "DYLD_"];
 
-/// Beginnings of names that programs take code or settings that run code from.
+/// Prefixes of variables that contain code, or settings that run code.
 const CODE_PREFIXES: &[&str] = &[
     "BASH_FUNC_", "GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_", "LUA_INIT_",
     // The registry of a scope: `npm_config_@acme:registry`.
     "NPM_CONFIG_@",
 ];
 
-/// Variables that say where programs and modules are looked for.
+/// Variables that set where programs and modules are searched.
 const REDIRECTS_LOOKUP: &[&str] = &[
     "APPDATA",
     "AWKPATH",
@@ -240,29 +240,29 @@ const REDIRECTS_LOOKUP: &[&str] = &[
     "XDG_DATA_DIRS",
 ];
 
-/// Whether setting the variable can make any program run other code.
+/// Returns whether the variable can make a program run other code.
 pub(crate) fn runs_code(name: &str) -> bool {
     let name = normalize(name);
     RUNS_CODE.contains(&name.as_str())
         || LINKER_PREFIXES.iter().chain(CODE_PREFIXES).any(|start| name.starts_with(start))
 }
 
-/// Whether the variable says where programs, modules or trusted certificates come from.
+/// Returns whether the variable sets where programs, modules or trusted certificates come from.
 pub(crate) fn redirects_lookup(name: &str) -> bool {
     REDIRECTS_LOOKUP.contains(&normalize(name).as_str())
 }
 
-/// The name in one spelling: some programs look for theirs in any case, and take `-` for `_`.
+/// Normalizes a name: some programs ignore the case of their variables, and accept `-` for `_`.
 fn normalize(name: &str) -> String {
     name.trim().to_ascii_uppercase().replace('-', "_")
 }
 
-/// Whether it is the name of a variable that a system takes and a person can read.
+/// Returns whether the name is valid for the operating system and has no control characters.
 pub fn is_variable_name(name: &str) -> bool {
     !name.is_empty() && !name.contains(|c: char| c == '=' || c.is_control())
 }
 
-/// Whether it is a `token` of RFC 9110, as names of headers are.
+/// Returns whether the name is a `token` of RFC 9110, as header names must be.
 pub fn is_header_name(name: &str) -> bool {
     !name.is_empty()
         && name
@@ -270,7 +270,7 @@ pub fn is_header_name(name: &str) -> bool {
             .all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
-/// Whether it can be sent as the value of a header.
+/// Returns whether the value can be sent in a header.
 pub fn is_header_value(value: &str) -> bool {
     !value.chars().any(|character| character.is_control() && character != '\t')
 }

@@ -1,4 +1,4 @@
-//! What is dangerous or careless about an entry: found by looking at it, before anything runs.
+//! Findings about dangerous or careless settings in a server entry, before anything runs.
 
 use std::collections::BTreeMap;
 
@@ -45,20 +45,20 @@ impl EntryFinding {
         Self { weight: FindingWeight::Note, word: word.into(), message: message.into() }
     }
 
-    /// Whether a person has to agree to it.
+    /// Returns whether a person must accept the finding before the server runs.
     #[must_use]
     pub fn is_danger(&self) -> bool {
         self.weight == FindingWeight::Danger
     }
 }
 
-/// The word for a package without a fixed version.
+/// Word of findings about packages without an exact version.
 pub const UNPINNED_PACKAGE: &str = "unpinned";
 
-/// The word for packages that come from another place than the usual one.
+/// Word of findings about packages from a source other than the default.
 pub const FOREIGN_SOURCE: &str = "source";
 
-/// Everything to know about a program and its surroundings, the worst first.
+/// Returns the findings about a command and its environment, most severe first.
 pub fn entry_findings(
     command: &str,
     args: &[String],
@@ -86,7 +86,8 @@ pub fn entry_findings(
     found
 }
 
-/// What an option of a package runner does. Its value may hold a password, so it is not shown.
+/// Returns the finding about an option of a package runner. Its value may contain a password, so it
+/// is not shown.
 fn source_finding(leads: SourceOption) -> EntryFinding {
     match leads {
         SourceOption::OtherSource { runner, option } => {
@@ -108,7 +109,7 @@ fn source_finding(leads: SourceOption) -> EntryFinding {
     }
 }
 
-/// What setting a variable can do.
+/// Returns the finding about setting a variable.
 pub(crate) fn variable_finding(name: &str) -> Option<EntryFinding> {
     let word = format!("env:{name}");
     if env_names::runs_code(name) {
@@ -122,7 +123,7 @@ pub(crate) fn variable_finding(name: &str) -> Option<EntryFinding> {
     }
 }
 
-/// Arguments that look like secrets, named by their place alone.
+/// Finds arguments that look like secrets. Reports only their positions.
 fn secret_findings(args: &[String]) -> Vec<EntryFinding> {
     let mut found = Vec::new();
     let mut follows_name = false;
@@ -146,7 +147,7 @@ fn secret_findings(args: &[String]) -> Vec<EntryFinding> {
     found
 }
 
-/// Whether it is a value and neither another flag, a file nor a reference that stayed one.
+/// Returns whether the text is a value, and not another option, a path or an unresolved reference.
 fn is_plain_value(text: &str) -> bool {
     text.len() >= 6 && !text.starts_with(['-', '/', '.', '~', '$'])
 }

@@ -1,4 +1,4 @@
-//! Commands as people and attackers write them, and what is found about each.
+//! Tests of findings about commands, as people and attackers write them.
 
 use super::*;
 

@@ -1,4 +1,5 @@
-//! Commands that carry a program in their words, such as `bash -c` and `node -e`, in any wrapping.
+//! Detection of commands that evaluate their arguments, such as `bash -c` and `node -e`, in any
+//! nesting.
 
 use std::path::Path;
 
@@ -11,10 +12,10 @@ use crate::launchers::{
 };
 use crate::{containers, packages};
 
-/// How deep programs that start programs are followed.
+/// Maximum depth to which programs that start programs are followed.
 const MAX_DEPTH: usize = 8;
 
-/// What is dangerous about the words of a command.
+/// Returns the dangers in the words of a command.
 pub(crate) fn findings(words: &[&str]) -> Vec<EntryFinding> {
     command_findings(words, 0)
 }
@@ -73,11 +74,12 @@ fn command_findings(words: &[&str], depth: usize) -> Vec<EntryFinding> {
     }
 }
 
-/// What any other program may start: its own option for a line, or an interpreter among its words.
+/// Checks any other program: for its own options that take a command line, and for an interpreter
+/// among its arguments.
 fn nested_findings(name: &str, args: &[&str]) -> Vec<EntryFinding> {
     let takers = SHELL_LINE_OPTIONS.iter().filter(|(taker, _)| *taker == name);
     let line = takers.flat_map(|(_, options)| *options).find(|option| {
-        // A value may follow a single letter at once.
+        // A value may directly follow a single letter.
         let is_letter = option.len() == 2;
         args.iter().any(|arg| {
             arg == *option
@@ -95,7 +97,7 @@ fn nested_findings(name: &str, args: &[&str]) -> Vec<EntryFinding> {
         let inner = program_name(arg);
         let interpreter = INTERPRETERS.iter().find(|one| one.names.contains(&inner.as_str()))?;
         let rest = args.get(index + 1..).unwrap_or_default();
-        // A word that only has the name of a program is followed by something else.
+        // A mere mention of an interpreter's name is not followed by an option.
         rest.first().filter(|first| first.starts_with('-') && first.len() > 1)?;
         interpreter.program_text(&inner, rest).filter(|found| !found.message.contains(STDIN_LABEL))
     });
@@ -104,12 +106,12 @@ fn nested_findings(name: &str, args: &[&str]) -> Vec<EntryFinding> {
 
 const STDIN_LABEL: &str = "standard input";
 
-/// The program's name without folder, ending, version and letter case.
+/// Returns the lower-case name of a program, without folder, extension and version.
 pub(crate) fn program_name(command: &str) -> String {
     let last = command.rsplit(['/', '\\']).next().unwrap_or(command);
     let last = Path::new(last).file_name().unwrap_or_default().to_string_lossy().to_lowercase();
     let ends = [".exe", ".cmd", ".bat", ".com", ".ps1"];
-    // Package runners take a program with its version.
+    // Package runners accept a program with its version.
     let last = match last.find('@') {
         Some(at) if at > 0 => last.get(..at).unwrap_or(&last).to_owned(),
         _ => last,
@@ -142,6 +144,7 @@ impl Interpreter {
                 }
                 continue;
             }
+            // A positional argument is a script file; options after it belong to the script.
             let cluster = arg.strip_prefix(['-', '+'])?;
             if cluster.starts_with('-') {
                 if cluster == "-" {
@@ -168,7 +171,7 @@ impl Interpreter {
     }
 }
 
-/// Deno and Bun run what an address leads to.
+/// Deno and Bun run code from URLs.
 fn is_code_from_network(name: &str, arg: &str) -> bool {
     matches!(name, "deno" | "bun") && is_web_address(arg)
 }
@@ -177,7 +180,7 @@ fn is_web_address(word: &str) -> bool {
     word.starts_with("http:") || word.starts_with("https:")
 }
 
-/// `cmd` and `PowerShell` have their own ways to write options.
+/// Checks `cmd` and `PowerShell`, which have their own option syntax.
 fn windows_shell(name: &str, args: &[&str], depth: usize) -> Option<Vec<EntryFinding>> {
     match name {
         "cmd" => {
@@ -212,9 +215,9 @@ fn windows_shell(name: &str, args: &[&str], depth: usize) -> Option<Vec<EntryFin
     }
 }
 
-/// Options of package runners that take a line for a shell.
+/// Finds options of package runners that take a shell command line.
 fn runner_text(name: &str, args: &[&str]) -> Option<EntryFinding> {
-    // What stands after the package belongs to the package.
+    // Arguments after the package belong to the package.
     let before = args.len() - packages::runner_command(args).len();
     let mut own = args.iter().take(before).filter(|arg| arg.starts_with('-'));
     own.find(|arg| {
@@ -222,7 +225,7 @@ fn runner_text(name: &str, args: &[&str]) -> Option<EntryFinding> {
         let short = option.strip_prefix('-').filter(|rest| !rest.starts_with('-'));
         matches!(
             option,
-            // What npm takes for the beginning of `--call` alone.
+            // npm also accepts `--cal`, an unambiguous prefix of `--call`.
             "--call" | "--cal" | "--shell-mode" | "--shell" | "--node-options" | "--script-shell"
         ) || short.is_some_and(|letters| letters.contains('c'))
     })

@@ -1,15 +1,15 @@
-//! Programs that run text or start other programs: their names, and the options by which they do.
+//! Tables of programs that evaluate text or start other programs, and of the options that do so.
 
-/// A program that runs what it is told, and by which words.
+/// A program that evaluates text, and the options for that.
 pub(crate) struct Interpreter {
     pub(crate) names: &'static [&'static str],
-    /// Letters of single-dash options after which program text stands.
+    /// Letters of single-dash options that are followed by program text.
     pub(crate) letters: &'static str,
-    /// Whole options after which program text stands.
+    /// Complete options that are followed by program text.
     pub(crate) options: &'static [&'static str],
-    /// Options that take a value of another kind.
+    /// Options that take another kind of value.
     pub(crate) with_value: &'static [&'static str],
-    /// Whether it reads its program from standard input when no file is named.
+    /// Whether it reads its program from standard input if no file is given.
     pub(crate) reads_input: bool,
 }
 
@@ -71,10 +71,10 @@ pub(crate) const INTERPRETERS: &[Interpreter] = &[
     },
 ];
 
-/// Programs whose first plain word is a program of their own language.
+/// Programs whose first positional argument is a script in their own language.
 pub(crate) const SCRIPT_FIRST: &[&str] = &["awk", "gawk", "mawk", "nawk", "expect"];
 
-/// Programs with an option that takes a line for a shell, or the name of a program to start.
+/// Programs with options that take a shell command line or the name of a program to start.
 pub(crate) const SHELL_LINE_OPTIONS: &[(&str, &[&str])] = &[
     ("su", &["-c", "--command", "--session-command"]),
     ("runuser", &["-c", "--command"]),
@@ -96,19 +96,19 @@ pub(crate) const SHELL_LINE_OPTIONS: &[(&str, &[&str])] = &[
     ("sqlite", &["-cmd"]),
 ];
 
-/// Programs that hand their words to a shell.
+/// Programs that pass their arguments to a shell.
 pub(crate) const SHELL_WORDS: &[&str] =
     &["watch", "parallel", "concurrently", "cross-env-shell", "entr"];
 
-/// Options of the dynamic linker, started as a program, that take a value.
+/// Options of the dynamic linker that take a value, if it is started as a program.
 pub(crate) const LINKER_OPTIONS: &[&str] =
     &["--preload", "--audit", "--library-path", "--argv0", "--inhibit-rpath"];
 
-/// Files that are standard input.
+/// Paths that refer to standard input.
 pub(crate) const INPUT_FILES: &[&str] =
     &["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "/proc/thread-self/fd/0"];
 
-/// Programs that start the program their words name; with the options that take a value.
+/// Programs that start the program in their arguments, with their options that take a value.
 pub(crate) const WRAPPERS: &[(&str, &[&str])] = &[
     ("env", &["-u", "--unset", "-C", "--chdir", "-a", "--argv0"]),
     ("nohup", &[]),
@@ -157,5 +157,5 @@ pub(crate) const WRAPPERS: &[(&str, &[&str])] = &[
     ("bundle", &[]),
 ];
 
-/// Words with which a wrapper says that a program follows.
+/// Words of a wrapper after which the program follows.
 pub(crate) const RUN_VERBS: &[&str] = &["run", "exec", "x", "dlx", "tool", "time", "--"];

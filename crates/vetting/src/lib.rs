@@ -1,8 +1,8 @@
-//! What the command line of a server would do, told before it runs.
+//! Static checks of a server's command line, before it runs.
 //!
-//! In go a command, its arguments and its environment; out come findings (shell evaluation, unpinned
-//! packages, foreign package sources, dangerous variables) and the packages it names. Pure: nothing is
-//! run, read or looked up.
+//! Takes a command, its arguments and its environment, and returns findings (shell evaluation,
+//! unpinned packages, foreign package sources, dangerous variables) and the packages that the
+//! command fetches. Pure: nothing is executed, read or looked up.
 
 mod containers;
 mod env_names;

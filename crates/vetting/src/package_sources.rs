@@ -1,18 +1,18 @@
-//! Where package runners fetch from: options that lead them to another place than the usual one.
+//! Options that make package runners fetch from a source other than the default.
 
 use crate::interpreters::program_name;
 use crate::packages::{inner_commands, runner_packages};
 
-/// How one family of runners is told where to fetch from.
+/// A family of package runners with the same options.
 struct RunnerFamily {
     runners: &'static [&'static str],
-    /// Options that name another place, or a file that may name one; without their dashes.
+    /// Options that name another source, or a file that may name one; without their dashes.
     options: &'static [&'static str],
     /// Options that name a file with further packages.
     lists: &'static [&'static str],
-    /// Whether the beginning of an option is enough, with one dash as with two.
+    /// Whether a prefix of an option is accepted, with one dash or two.
     takes_beginnings: bool,
-    /// Whether options count behind the package as well, up to `--`.
+    /// Whether options after the package are also parsed, up to `--`.
     reads_all: bool,
 }
 
@@ -64,16 +64,16 @@ const RUNNER_FAMILIES: &[RunnerFamily] = &[
     },
 ];
 
-/// What an option of a runner does.
+/// The effect of a runner's option.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SourceOption {
-    /// Packages come from another place.
+    /// Packages come from another source.
     OtherSource { runner: String, option: String },
     /// A file names further packages.
     PackageList { runner: String, option: String },
 }
 
-/// The options by which the words of a command fetch from another place, in any wrapping.
+/// Returns the options that change the package source, in any nesting of commands.
 pub(crate) fn source_options(words: &[&str]) -> Vec<SourceOption> {
     let mut found: Vec<SourceOption> =
         inner_commands(words).flat_map(|inner| runner_options(&inner)).collect();
@@ -88,19 +88,19 @@ fn runner_options(words: &[&str]) -> Vec<SourceOption> {
     else {
         return Vec::new();
     };
-    // These do many things beside fetching a package.
+    // The other runners have many commands that do not fetch packages.
     let is_sure = matches!(runner.as_str(), "uv" | "uvx" | "pipx" | "dnx");
     if !is_sure && runner_packages(words).is_empty() {
         return Vec::new();
     }
-    // What stands behind the package is for the package, where the runner leaves it alone.
+    // Arguments after the package belong to the package, unless the runner parses them as well.
     let own = if family.reads_all { args } else { before_package(args) };
     let own = own.iter().take_while(|word| **word != "--");
     own.filter_map(|word| family.source_option(&runner, word)).collect()
 }
 
-/// The words up to the package. A word behind an option may be its value, so it may not be the
-/// package yet; a word behind another one is.
+/// Returns the words before the package. A word after an option may be the value of that option, so
+/// it is not taken for the package.
 fn before_package<'a, 'w>(args: &'a [&'w str]) -> &'a [&'w str] {
     let mut is_value = false;
     let end = args.iter().position(|word| {
@@ -119,11 +119,11 @@ impl RunnerFamily {
         let name = option.strip_prefix('-')?.trim_start_matches('-');
         let is_one = |known: &&str| {
             let is_beginning = self.takes_beginnings && name.len() >= 3 && known.starts_with(name);
-            // A value may follow a single letter at once.
+            // A value may directly follow a single letter.
             let is_letter = known.len() == 1 && !word.starts_with("--") && name.starts_with(*known);
             *known == name || is_beginning || is_letter
         };
-        // The registry of one scope: `--@acme:registry`.
+        // The registry of a scope: `--@acme:registry`.
         let of_scope = name.starts_with('@') && name.ends_with(":registry");
         let runner = runner.to_owned();
         let option = option.to_owned();
@@ -137,7 +137,7 @@ impl RunnerFamily {
     }
 }
 
-/// Whether an option is known to take no value.
+/// Returns whether an option is known not to take a value.
 fn is_flag(word: &str) -> bool {
     let name = word.trim_start_matches('-');
     matches!(name, "y" | "yes" | "q" | "quiet" | "v" | "verbose" | "offline" | "isolated")

@@ -1,4 +1,5 @@
-//! Package runners such as `npx`, `uvx` and `docker run`: which package, and whether its version is fixed.
+//! Packages that runners such as `npx`, `uvx` and `docker run` fetch, and whether their versions
+//! are exact.
 
 use std::borrow::Cow;
 
@@ -10,18 +11,17 @@ use crate::interpreters::program_name;
 /// A package that a command fetches and runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FetchedPackage {
-    /// As databases of packages call it: `npm`, `PyPI`, `Go`, `NuGet`, `Nix` or `OCI`.
+    /// Ecosystem, as named by package databases: `npm`, `PyPI`, `Go`, `NuGet`, `Nix` or `OCI`.
     pub ecosystem: &'static str,
-    /// Name of the package.
     pub name: String,
-    /// Version that the command line asks for.
+    /// The requested version.
     pub version: Option<String>,
-    /// Whether that version is exact.
+    /// Whether the version is exact.
     pub is_pinned: bool,
 }
 
 impl FetchedPackage {
-    /// Its name, safe to show.
+    /// Returns the name, sanitized for display.
     pub fn display_name(&self) -> String {
         sanitize(&self.name)
     }
@@ -31,7 +31,7 @@ impl FetchedPackage {
     }
 }
 
-/// Whether the program fetches what it runs.
+/// Returns whether the program is a package runner.
 pub(crate) fn is_runner(name: &str) -> bool {
     matches!(name, "npx" | "bunx" | "pnpx" | "uvx" | "pipx")
 }
@@ -46,7 +46,7 @@ const VALUE_OPTIONS: &[&str] = &[
     "--configfile", "--constraints", "-c",
 ];
 
-/// The words with which a runner starts what it fetched.
+/// Returns the words with which a runner starts the fetched program.
 pub(crate) fn runner_command<'a, 'w>(args: &'a [&'w str]) -> &'a [&'w str] {
     let mut rest = args;
     while let Some((word, after)) = rest.split_first() {
@@ -61,7 +61,7 @@ pub(crate) fn runner_command<'a, 'w>(args: &'a [&'w str]) -> &'a [&'w str] {
     &[]
 }
 
-/// The packages that the words of a command fetch and run, in any wrapping.
+/// Returns the packages that a command fetches and runs, in any nesting of commands.
 pub fn command_packages(words: &[&str]) -> Vec<FetchedPackage> {
     let mut found: Vec<FetchedPackage> = Vec::new();
     for inner in inner_commands(words) {
@@ -74,8 +74,8 @@ pub fn command_packages(words: &[&str]) -> Vec<FetchedPackage> {
     found
 }
 
-/// Every command that the words may start: from each word to the end, and each word that is a line
-/// of its own, because a proxy may take the command of the server behind it as one word.
+/// Returns every command that the words may start: from each word to the end, and each word that
+/// contains a command line, because a proxy may take the command of its server as one word.
 pub(crate) fn inner_commands<'a>(words: &'a [&'a str]) -> impl Iterator<Item = Cow<'a, [&'a str]>> {
     words.iter().enumerate().map(move |(index, word)| {
         let line: Vec<&str> = word.split_whitespace().collect();
@@ -86,7 +86,7 @@ pub(crate) fn inner_commands<'a>(words: &'a [&'a str]) -> impl Iterator<Item = C
     })
 }
 
-/// The packages that a runner fetches; none if the first word is not one.
+/// Returns the packages that a runner fetches. Empty if the first word is not a runner.
 pub(crate) fn runner_packages(words: &[&str]) -> Vec<FetchedPackage> {
     let Some((command, args)) = words.split_first() else { return Vec::new() };
     let name = program_name(command);
@@ -119,7 +119,7 @@ pub(crate) fn runner_packages(words: &[&str]) -> Vec<FetchedPackage> {
     .unwrap_or_default()
 }
 
-/// What `uv run` installs beside the project that it runs.
+/// Returns the packages that `uv run` installs in addition to its project.
 fn uv_with_packages(args: &[&str]) -> Vec<FetchedPackage> {
     let mut found = Vec::new();
     for (index, arg) in args.iter().enumerate() {
@@ -132,7 +132,7 @@ fn uv_with_packages(args: &[&str]) -> Vec<FetchedPackage> {
     found
 }
 
-/// The packages that options name, or else the one that the first plain word names.
+/// Returns the packages named by options, or by the first positional argument.
 fn spec_packages(args: &[&str], read: fn(&str) -> Option<FetchedPackage>) -> Vec<FetchedPackage> {
     let mut named = Vec::new();
     let mut rest = args;
@@ -144,7 +144,7 @@ fn spec_packages(args: &[&str], read: fn(&str) -> Option<FetchedPackage>) -> Vec
         let is_package = matches!(option, "-p" | "--package" | "--from" | "--with" | "--spec");
         if is_package {
             let value = given.or_else(|| after.first().copied()).unwrap_or_default();
-            // Of `uv`, `-p` is the version of Python.
+            // For `uv`, `-p` is the Python version.
             let is_python =
                 option == "-p" && read("a@1.0.0").is_some_and(|one| one.ecosystem == "PyPI");
             named.extend((!is_python).then(|| read(value)).flatten());
@@ -169,7 +169,7 @@ fn spec_packages(args: &[&str], read: fn(&str) -> Option<FetchedPackage>) -> Vec
 }
 
 fn parse_npm(spec: &str) -> Option<FetchedPackage> {
-    // An alias: the package is the one behind it.
+    // For an alias, the package is the one after `npm:`.
     let spec = spec.rsplit_once("npm:").map_or(spec, |(_, aliased)| aliased);
     if is_local(spec) {
         return None;
@@ -180,7 +180,7 @@ fn parse_npm(spec: &str) -> Option<FetchedPackage> {
         || is_git_host(spec);
     if spec.contains("://") || is_repository {
         let commit = spec.rsplit_once('#').map(|(_, commit)| commit);
-        // Behind the address of a file it means nothing.
+        // After the URL of a file, a fragment does not pin anything.
         let is_pinned = is_repository && commit.is_some_and(is_commit);
         return Some(FetchedPackage::without_version("npm", spec, is_pinned));
     }
@@ -232,8 +232,8 @@ fn parse_image(image: &str) -> FetchedPackage {
     FetchedPackage { ecosystem: "OCI", name: name.to_owned(), version, is_pinned }
 }
 
-/// Whether a tag names one build: `1.4`, `v2.0.1-alpine`, `20250102`, `sha-1a2b3c4`, and not `latest`,
-/// `8-alpine` or `v1`, which move on.
+/// Returns whether a tag names one build, such as `1.4`, `v2.0.1-alpine`, `20250102` or
+/// `sha-1a2b3c4`. Tags such as `latest`, `8-alpine` and `v1` are moved to newer builds.
 fn is_exact_tag(tag: &str) -> bool {
     let parts = tag.split(['.', '-', '_']);
     let numbers = parts.clone().map_while(|part| {
@@ -247,13 +247,13 @@ fn is_exact_tag(tag: &str) -> bool {
         || parts.clone().any(is_hash)
 }
 
-/// A tool of .NET.
+/// Parses a .NET tool.
 fn parse_nuget(spec: &str) -> Option<FetchedPackage> {
     let (name, version) = spec.split_once('@').map_or((spec, None), |(n, v)| (n, Some(v)));
     (!is_local(spec)).then(|| new_package("NuGet", name, version))
 }
 
-/// A flake of Nix: pinned by a commit alone.
+/// Parses a Nix flake, which only a commit pins.
 fn parse_flake(spec: &str) -> Option<FetchedPackage> {
     let parts = ['/', '?', '=', '#', '&'];
     let is_pinned = spec.split(parts).any(is_commit);
@@ -266,7 +266,7 @@ fn deno_packages(args: &[&str]) -> Vec<FetchedPackage> {
 }
 
 fn new_package(ecosystem: &'static str, name: &str, version: Option<&str>) -> FetchedPackage {
-    // For npm, `1.2` is every `1.2.x`.
+    // For npm, `1.2` means every `1.2.x`.
     let parts = if ecosystem == "npm" { 3 } else { 2 };
     let is_pinned = version.is_some_and(|version| is_exact(version, parts));
     FetchedPackage {
@@ -284,7 +284,8 @@ fn is_local(spec: &str) -> bool {
         || spec.contains(":\\")
 }
 
-/// Whether it names one version: numbers and what may follow them, no range and no word.
+/// Returns whether the text is one exact version: numbers and their suffixes, and not a range or a
+/// tag.
 fn is_exact(version: &str, least_parts: usize) -> bool {
     let core = version.split(['-', '+']).next().unwrap_or(version);
     let parts: Vec<&str> = core.split('.').collect();
@@ -298,7 +299,7 @@ fn is_exact(version: &str, least_parts: usize) -> bool {
         && version.chars().all(|letter| letter.is_ascii_alphanumeric() || ".-+_!".contains(letter))
 }
 
-/// Whether it is the short form of a repository's address: `github:someone/thing`.
+/// Returns whether it is the short form of a repository address, such as `github:someone/thing`.
 fn is_git_host(spec: &str) -> bool {
     ["github:", "gitlab:", "bitbucket:", "gist:"].iter().any(|host| spec.contains(host))
 }

@@ -1,4 +1,4 @@
-//! One call: what was asked, how it was decided, when it left and what came back.
+//! View model of one call: its arguments, verdict, timing, timeline and result.
 
 use jiff::Timestamp;
 use schemars::JsonSchema;
@@ -11,7 +11,7 @@ use switchboard_store::{CallId, FullCall, Record};
 use crate::calls::{CallRow, milliseconds};
 use crate::error::ViewError;
 
-/// As much of a result is shown.
+/// Maximum size of a result in the view; a longer one is left out and marked as cut.
 const MAX_RESULT_BYTES: usize = 2 << 20;
 
 /// One call with everything about it.
@@ -85,7 +85,7 @@ pub struct CompletedCall {
     pub result: Option<Box<RawValue>>,
 }
 
-/// Everything about the call of that number.
+/// Returns the view of the recorded call `id`.
 pub async fn call(host: &Host, id: &str) -> Result<CallShown, ViewError> {
     let missing = || ViewError::NotFound(format!("no call `{id}` is recorded"));
     let number: CallId = id.parse().map_err(|_| missing())?;
@@ -93,7 +93,7 @@ pub async fn call(host: &Host, id: &str) -> Result<CallShown, ViewError> {
     call_with_result(host, found.ok_or_else(missing)?).await
 }
 
-/// A call with its result, as far as that is shown.
+/// Returns the view of a recorded call, and loads its result if that is not too long.
 pub async fn call_with_result(host: &Host, full: FullCall) -> Result<CallShown, ViewError> {
     let whole = host.ledger().load_result(&full).await?;
     let fits = whole.as_ref().filter(|bytes| bytes.len() <= MAX_RESULT_BYTES);
@@ -103,7 +103,7 @@ pub async fn call_with_result(host: &Host, full: FullCall) -> Result<CallShown, 
 }
 
 impl From<FullCall> for CallShown {
-    /// Leaves the result out: it may have to be loaded.
+    /// Leaves the result out: it may be in a body file and has to be loaded asynchronously.
     fn from(full: FullCall) -> Self {
         let time = |at: Option<Timestamp>| at.map(|at| at.to_string());
         let timeline = full.timeline.unwrap_or_default();
@@ -131,7 +131,7 @@ impl From<FullCall> for CallShown {
     }
 }
 
-/// What came of a call that was made here.
+/// Returns the view of a call that this process has just finished.
 pub fn finished_call(target: &Target, record: Record) -> CompletedCall {
     let outcome = record.outcome;
     CompletedCall {
@@ -149,7 +149,7 @@ pub fn finished_call(target: &Target, record: Record) -> CompletedCall {
     }
 }
 
-/// The JSON as it is, or the text of what is none.
+/// Returns the bytes unchanged if they are JSON, and as a JSON string otherwise.
 fn raw_json(bytes: &[u8]) -> Option<Box<RawValue>> {
     let text = String::from_utf8_lossy(bytes);
     RawValue::from_string(text.clone().into_owned()).or_else(|_| to_raw_value(&text)).ok()

@@ -1,4 +1,4 @@
-//! Updates about a call to the program that made it: a JSON text in each line.
+//! Updates that a running instance sends about a call: one JSON object per line.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -104,7 +104,7 @@ pub struct CallEnded {
 impl From<Record> for CallEnded {
     fn from(record: Record) -> Self {
         let outcome = record.outcome;
-        // Whoever shows it does not know which secrets it may hold.
+        // Redact here: the program at the other end does not know the secrets of this instance.
         let shown = |text: String| redact_text(&text).into_owned();
         Self {
             id: record.id.map(|id| id.to_string()),

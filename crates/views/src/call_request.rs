@@ -1,4 +1,4 @@
-//! What a program asks of a running instance: calls, answers and completions.
+//! Requests of other programs to a running instance: calls, answers and completions.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -77,7 +77,7 @@ pub enum TaskWanted {
 }
 
 impl WantedCall {
-    /// The call as the line takes it.
+    /// Returns the call in the form that the pipeline accepts.
     pub fn to_proposed_call(&self) -> Result<ProposedCall, ViewError> {
         let kind = TargetKind::from_word(&self.kind).ok_or_else(|| {
             let hint = "`tool`, `resource` or `prompt`".to_owned();
@@ -95,7 +95,8 @@ impl WantedCall {
         Ok(ProposedCall { target, arguments })
     }
 
-    /// Who it is for the rules and the record: the same as where the program calls by itself.
+    /// Returns the caller for policy and the record. It is the same as for a call that the program
+    /// makes without a running instance.
     pub fn caller(&self, face: Face) -> Caller {
         match self.origin {
             Proposer::Person => Caller { face, ..Caller::person() },
@@ -106,12 +107,12 @@ impl WantedCall {
         }
     }
 
-    /// How long people may take, if not as long as the settings say.
+    /// Returns how long a review may wait, if the request overrides the setting.
     pub fn limit(&self) -> Option<Duration> {
         self.wait_seconds.map(Duration::from_secs)
     }
 
-    /// What to do where the server can go on by itself.
+    /// Returns how to run the call if its server supports tasks.
     pub const fn task_mode(&self) -> TaskMode {
         match self.task {
             TaskWanted::AsConfigured => TaskMode::AsConfigured,
@@ -164,7 +165,7 @@ impl From<&UserDecision> for PersonAnswer {
 }
 
 impl PersonAnswer {
-    /// The decision that it stands for.
+    /// Parses the answer into the decision that it names.
     pub fn into_decision(self) -> Result<UserDecision, ViewError> {
         let Self { answer, words, arguments, content } = self;
         Ok(match answer.as_str() {

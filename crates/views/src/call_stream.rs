@@ -1,4 +1,4 @@
-//! What a `switchboard serve` that makes a call for us tells of it, line by line, as it comes.
+//! The client side of a call that a running `switchboard serve` makes: updates, one per line.
 
 use std::time::Duration;
 
@@ -8,28 +8,28 @@ use tokio::time::timeout;
 
 use crate::call_event::CallUpdate;
 
-/// Whoever says nothing for so long is not there: it says that it is, four times as often.
+/// How long the stream may be silent. An instance sends a heartbeat four times as often.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(60);
-/// The longest head of an answer.
+/// Maximum length of a line in the head of the response.
 const MAX_HEAD_BYTES: usize = 16 << 10;
-/// What a line has beside the result.
+/// Maximum length of an update in addition to the result in it.
 const MAX_LINE_OVERHEAD: usize = 4 << 20;
 
-/// What is told of one call. Whoever drops it gives the call up.
+/// The updates about one call in flight. Dropping the stream cancels the call.
 pub struct CallStream<S = BufReader<TcpStream>> {
     stream: S,
-    /// What has come of the next line.
+    /// The part of the next line that has arrived.
     line: Vec<u8>,
     longest_line: usize,
 }
 
-/// It took the call and does not say how that ended.
+/// The stream broke before the outcome arrived. The call may have run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamLost;
 
 impl CallStream {
-    /// Waits for the answer to a call with a result of at most so many bytes; nothing if it was
-    /// refused.
+    /// Reads the head of the response to a call whose result has at most `limit_bytes`. Returns
+    /// `None` if the instance rejected the call.
     pub(crate) async fn begin(
         stream: TcpStream,
         limit_bytes: usize,
@@ -40,17 +40,18 @@ impl CallStream {
 
 impl<S: AsyncBufRead + Unpin> CallStream<S> {
     async fn open(stream: S, limit_bytes: usize) -> Result<Option<Self>, StreamLost> {
-        // The text of a result may double where its quotes are marked as such.
+        // A result is embedded as a JSON string, and escaping may double its length.
         let longest_line = limit_bytes.saturating_mul(2).saturating_add(MAX_LINE_OVERHEAD);
         let mut answer = Self { stream, line: Vec::new(), longest_line: MAX_HEAD_BYTES };
         let status = answer.line().await?;
         let is_well = status.split(' ').nth(1) == Some("200");
+        // Skip the headers.
         while !answer.line().await?.is_empty() {}
         answer.longest_line = longest_line;
         Ok(is_well.then_some(answer))
     }
 
-    /// What comes next. Nothing is lost when the future is dropped before.
+    /// Returns the next update. Cancel safe: a partially read line is kept for the next call.
     pub async fn next(&mut self) -> Result<CallUpdate, StreamLost> {
         let line = self.line().await?;
         serde_json::from_str(&line).map_err(|_| StreamLost)

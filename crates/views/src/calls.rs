@@ -1,4 +1,4 @@
-//! Recorded calls: a page of them, by what is wanted.
+//! View models of recorded calls: filters, rows and pages.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use switchboard_store::{CallId, CallSummary, Filter};
 
 use crate::error::ViewError;
 
-/// So many are listed unless told otherwise.
+/// Page size if the query does not name one.
 const DEFAULT_LIMIT: u32 = 50;
 const MAX_LIMIT: u32 = 500;
 
@@ -39,7 +39,7 @@ pub struct CallQuery {
 }
 
 impl CallQuery {
-    /// What is filled in, by name, without where a page begins.
+    /// Returns the filters that are set, by parameter name. The cursor and the limit are left out.
     pub fn filters(&self) -> Vec<(&'static str, &str)> {
         let all = [
             ("server", &self.server),
@@ -53,7 +53,7 @@ impl CallQuery {
         given.filter(|(_, value)| !value.trim().is_empty()).collect()
     }
 
-    /// What is wanted, as the record understands it.
+    /// Converts the query to a filter of the ledger.
     pub fn filter(&self, limit: u32) -> Result<Filter, ViewError> {
         let given = |text: &Option<String>| {
             text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
@@ -129,7 +129,7 @@ pub struct CallsShown {
     pub looked_back_to: Option<String>,
 }
 
-/// Calls that match, the newest first.
+/// Returns a page of the calls that match the query, newest first.
 pub async fn calls(host: &Host, query: &CallQuery) -> Result<CallsShown, ViewError> {
     let limit = query.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
     let filter = query.filter(limit)?;
@@ -144,7 +144,7 @@ pub async fn calls(host: &Host, query: &CallQuery) -> Result<CallsShown, ViewErr
     })
 }
 
-/// A time, or how long ago it was.
+/// Parses a point in time, or an age such as `24h`.
 fn parse_time(word: &str) -> Result<Timestamp, ViewError> {
     let wrong = || {
         let hint = "write `24h`, or `2026-07-28T12:00:00Z`".to_owned();
@@ -187,7 +187,8 @@ impl From<CallSummary> for CallRow {
     }
 }
 
-/// How a call ended; `running` or `under way` before.
+/// Returns the outcome of a call in one word; `running` for a task and `under way` for any other
+/// call that has not ended.
 pub fn call_state(call: &CallSummary) -> &'static str {
     match (call.outcome, &call.task) {
         (Some(outcome), _) => outcome.as_str(),
@@ -196,7 +197,7 @@ pub fn call_state(call: &CallSummary) -> &'static str {
     }
 }
 
-/// A duration in milliseconds, to the microsecond.
+/// Converts a duration to milliseconds, rounded to the microsecond.
 pub fn milliseconds(duration: Duration) -> f64 {
     (duration.as_secs_f64() * 1_000_000.0).round() / 1_000.0
 }

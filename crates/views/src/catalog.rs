@@ -1,4 +1,4 @@
-//! What servers offer with their definitions to the letter, as programs want it.
+//! View models of the catalog with the definitions exactly as the servers sent them, for programs.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use switchboard_wire::ListedItem;
 
 use crate::error::ViewError;
 
-/// So many tools fit some words unless told otherwise.
+/// Maximum number of search results if the query does not name a limit.
 const DEFAULT_MATCHES: usize = 10;
 
 /// Which part of the catalog is wanted.
@@ -68,7 +68,7 @@ pub struct CatalogItem {
     pub definition: Box<RawValue>,
 }
 
-/// The lists of the catalog beside tools.
+/// The lists of the catalog other than tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemList {
     Resources,
@@ -76,20 +76,20 @@ pub enum ItemList {
 }
 
 impl CatalogTool {
-    /// Its definition, as the server sent it.
+    /// Returns the definition as the server sent it.
     pub fn item(&self) -> ListedItem {
         ListedItem { key: self.name.as_str().into(), raw: self.definition.clone() }
     }
 }
 
 impl CatalogItem {
-    /// Its definition, as the server sent it.
+    /// Returns the definition as the server sent it.
     pub fn item(&self) -> ListedItem {
         ListedItem { key: self.key.as_str().into(), raw: self.definition.clone() }
     }
 }
 
-/// Tools, all or those that fit the words.
+/// Returns the tools that match the search words, or all of them.
 pub fn catalog_tools(host: &Host, query: &CatalogQuery) -> Vec<CatalogTool> {
     let lease = host.lease();
     let catalog = lease.catalog();
@@ -109,7 +109,7 @@ pub fn catalog_tools(host: &Host, query: &CatalogQuery) -> Vec<CatalogTool> {
     entries.into_iter().filter(is_shown).map(|entry| tool(&lease, entry)).collect()
 }
 
-/// One tool; a person may look at what is held, too.
+/// Returns one tool. Builds its own lease, so that a person can also inspect a quarantined tool.
 pub fn catalog_tool(host: &Host, server: &str, name: &str) -> Result<CatalogTool, ViewError> {
     let fleet = host.fleet().load();
     let catalog = Arc::new(Catalog::from_fleet(&fleet));
@@ -123,7 +123,7 @@ pub fn catalog_tool(host: &Host, server: &str, name: &str) -> Result<CatalogTool
     found.map(|entry| tool(&lease, entry)).ok_or_else(missing)
 }
 
-/// Resources and templates, or prompts, of one server or of all.
+/// Returns the resources and templates, or the prompts, of one server or of all.
 pub fn catalog_items(host: &Host, list: ItemList, server: Option<&str>) -> Vec<CatalogItem> {
     let lease = host.lease();
     let mut all = Vec::new();

@@ -24,40 +24,42 @@ use crate::pins::HeldServerShown;
 use crate::server::ServerShown;
 use crate::servers::ServerRow;
 
-/// How long an answer may take.
+/// How long a request for information may take.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
-/// Maximum length of an answer.
+/// Maximum length of a response.
 const MAX_ANSWER_BYTES: u64 = 64 << 20;
 
-/// A running instance, as it wrote itself down for other programs of the same user.
+/// A running instance, described in a file that other programs of the same user read.
 ///
-/// A method returns nothing if the instance does not answer, or answers with an error.
+/// Methods return `None` if the instance does not respond, or responds with an error.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RunningInstance {
     address: String,
-    /// The key to its API, for whoever can read this file.
+    /// The API key. Only users who can read the file can use the API.
     key: String,
-    /// The files it reads: with others it has other servers.
+    /// The configuration files of the instance. A program with other files needs other servers, and
+    /// therefore does not use this instance.
     files: Vec<PathBuf>,
-    /// Whether it has only some of the servers in these files.
+    /// Whether the instance runs only some of the servers in these files.
     is_partial: bool,
 }
 
-/// The file of an instance; it is removed with this value.
+/// The file that describes an instance. Dropping this value removes it.
 pub struct InstanceFile {
     file: PathBuf,
     text: String,
 }
 
 impl RunningInstance {
-    /// The instance at this address, with only the servers that are named, if any are.
+    /// Describes the instance at this address. It is partial if `only` names any servers.
     pub fn new(address: SocketAddr, key: &str, places: &Places, only: &[ServerId]) -> Self {
         let address = address.to_string();
         let key = key.to_owned();
         Self { address, key, files: config_files(places), is_partial: !only.is_empty() }
     }
 
-    /// Writes it down, readable for this user alone. Without the file nobody finds the instance.
+    /// Writes the file, readable only by this user. Returns `None` if that fails; other programs
+    /// then do not find the instance.
     pub fn write(&self, places: &Places) -> Option<InstanceFile> {
         let file = instance_file(places);
         let text = serde_json::to_string(self).ok()?;
@@ -66,35 +68,35 @@ impl RunningInstance {
         Some(InstanceFile { file, text })
     }
 
-    /// Returns the instance that wrote itself down for these files. It may have ended since.
+    /// Returns the instance that runs with these configuration files. It may have ended since.
     pub fn read(places: &Places) -> Option<Self> {
         let text = std::fs::read_to_string(instance_file(places)).ok()?;
         let instance: Self = serde_json::from_str(&text).ok()?;
         (!instance.is_partial && instance.files == config_files(places)).then_some(instance)
     }
 
-    /// All servers. An answer proves that the instance is alive and wrote the file.
+    /// Returns all servers. A response proves that the instance is alive and wrote the file.
     pub async fn servers(&self) -> Option<Vec<ServerRow>> {
         self.get("servers").await
     }
 
-    /// One server.
+    /// Returns one server.
     pub async fn server(&self, name: &str) -> Option<ServerShown> {
         self.get(&format!("servers/{}", encode_component(name))).await
     }
 
-    /// Starts a server afresh.
+    /// Restarts a server.
     pub async fn restart(&self, name: &str) -> Option<()> {
         let path = format!("servers/{}/restart", encode_component(name));
         timeout(ANSWER_TIMEOUT, self.post::<Value>(&path, &json!({}))).await.ok()?.map(drop)
     }
 
-    /// Definitions that are held until a person approves them.
+    /// Returns the quarantined definitions.
     pub async fn held(&self) -> Option<Vec<HeldServerShown>> {
         self.get("pins").await
     }
 
-    /// Tools with their definitions.
+    /// Returns the tools that match the query, with their definitions.
     pub async fn tools(&self, query: &CatalogQuery) -> Option<Vec<CatalogTool>> {
         let mut path = "catalog/tools?".to_owned();
         let limit = query.limit.map(|limit| limit.to_string());
@@ -109,13 +111,13 @@ impl RunningInstance {
         self.get(&path).await
     }
 
-    /// One tool with its definition.
+    /// Returns one tool with its definition.
     pub async fn tool(&self, server: &str, name: &str) -> Option<CatalogTool> {
         let server = encode_component(server);
         self.get(&format!("catalog/tools/{server}/{}", encode_component(name))).await
     }
 
-    /// Resources and templates, or prompts, of one server or of all.
+    /// Returns the resources and templates, or the prompts, of one server or of all.
     pub async fn items(&self, list: ItemList, server: Option<&str>) -> Option<Vec<CatalogItem>> {
         let list = match list {
             ItemList::Resources => "resources",
@@ -125,15 +127,16 @@ impl RunningInstance {
         self.get(&format!("catalog/{list}?{}", server.unwrap_or_default())).await
     }
 
-    /// Completes the value of an argument, for as long as its server takes.
+    /// Completes the value of an argument. Has no timeout of its own: the server may be slow.
     pub async fn complete(&self, begun: &ToComplete) -> Option<Completion> {
         self.post("complete", begun).await
     }
 
-    /// Begins a call; nothing if the instance did not take it, and so has done nothing.
+    /// Starts a call. Returns `None` if the instance did not accept it, which means that nothing
+    /// ran.
     ///
     /// # Errors
-    /// When it took the call and does not answer.
+    /// When the request was sent and the instance does not respond: the call may have run.
     pub async fn begin_call(
         &self,
         wanted: &WantedCall,
@@ -141,7 +144,7 @@ impl RunningInstance {
     ) -> Result<Option<CallStream>, StreamLost> {
         let Ok(body) = serde_json::to_string(wanted) else { return Ok(None) };
         let Ok(mut stream) = TcpStream::connect(&self.address).await else { return Ok(None) };
-        // An answer in HTTP/1.0 has no framing but its end.
+        // A response in HTTP/1.0 is not chunked: it ends when the connection closes.
         let request = self.request("POST", "calls", "1.0", &body);
         if stream.write_all(request.as_bytes()).await.is_err() {
             // A request without its last byte is never executed.
@@ -150,7 +153,7 @@ impl RunningInstance {
         CallStream::begin(stream, limit_bytes).await
     }
 
-    /// Answers a question of a call. If another face was faster, the stream of the call says so.
+    /// Answers a question of a call. If another face was faster, the stream of the call reports it.
     pub async fn answer(&self, call: &str, answer: &QuestionAnswered) {
         // If the instance cannot be reached, the stream of the call ends as well.
         _ = self.post::<Value>(&format!("calls/{}/answer", encode_component(call)), answer).await;
@@ -213,7 +216,7 @@ fn instance_file(places: &Places) -> PathBuf {
     places.state.join("running").join("serve.json")
 }
 
-/// The files that say which servers there are.
+/// Returns the files that define the servers.
 fn config_files(places: &Places) -> Vec<PathBuf> {
     let usual = places.user.iter().chain(&places.project).cloned();
     if places.explicit.is_empty() { usual.collect() } else { places.explicit.clone() }

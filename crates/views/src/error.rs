@@ -1,11 +1,10 @@
-//! Why a view cannot be built.
+//! Errors of building a view.
 
 use switchboard_store::{LedgerError, QueueError};
 
 /// Why a view cannot be built.
 #[derive(Debug, thiserror::Error)]
 pub enum ViewError {
-    /// It does not exist.
     #[error("{0}")]
     NotFound(String),
     /// The query cannot be used.

@@ -1,8 +1,8 @@
-//! View models: what the console's pages, its API and the commands show of a host.
+//! View models that the console's pages, its API and the `--json` output of commands share.
 //!
-//! In goes a [`Host`](switchboard_host::Host), or data of the crates below it; out come structs
-//! that are written as JSON. [`RunningInstance`] reads the same structs from the API of a running
-//! `switchboard serve`. Nothing here renders, prints or listens.
+//! Functions take a [`Host`](switchboard_host::Host), or data of the crates below it, and return
+//! structs that serialize to JSON. [`RunningInstance`] reads the same structs from the API of a
+//! running `switchboard serve`. This crate never renders, prints or listens.
 
 mod call;
 mod call_event;

@@ -1,4 +1,4 @@
-//! The whole at a glance: servers by state, what waits, and how busy the last hour was.
+//! View model of the overview: servers by state, pending reviews and the traffic of the last hour.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,9 +14,9 @@ use crate::error::ViewError;
 use crate::pins::{FoundShown, HeldServerShown, held_servers, scan_findings};
 use crate::servers::{ServerRow, servers};
 
-/// So many minutes are looked at.
+/// Length of the traffic chart.
 const CHART_MINUTES: u32 = 60;
-/// So many of the newest calls are shown.
+/// Maximum number of recent calls.
 const MAX_NEWEST_CALLS: u32 = 8;
 
 /// The whole at a glance.
@@ -63,7 +63,7 @@ pub struct MinuteShown {
     pub p99_milliseconds: Option<f64>,
 }
 
-/// Gathers the whole.
+/// Returns the overview.
 pub async fn overview(host: &Host) -> Result<OverviewShown, ViewError> {
     let servers = servers(host);
     let Traffic { minutes, whole } = host.ledger().traffic(CHART_MINUTES).await?;
@@ -88,7 +88,7 @@ pub async fn overview(host: &Host) -> Result<OverviewShown, ViewError> {
     })
 }
 
-/// Whoever was switched off wants nothing.
+/// Returns whether a person has to act. Disabled servers were disabled on purpose.
 fn needs_attention(server: &ServerRow) -> bool {
     !matches!(server.state.as_str(), "ready" | "starting" | "disabled")
 }

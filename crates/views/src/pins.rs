@@ -1,4 +1,4 @@
-//! Definitions that are held until a person approves them, and what the scanner found.
+//! View models of quarantined definitions, pins and scanner findings.
 
 use schemars::JsonSchema;
 use serde::de::{Deserializer, IgnoredAny};
@@ -27,7 +27,7 @@ pub struct HeldServerShown {
     pub new: Option<NewServer>,
 }
 
-/// Other programs do not need it; pages are built where it is made.
+/// Skips the member: only the console's pages show it, and they build it in the same process.
 fn ignore<'de, D: Deserializer<'de>, T>(deserializer: D) -> Result<Option<T>, D::Error> {
     IgnoredAny::deserialize(deserializer).map(|_| None)
 }
@@ -75,7 +75,7 @@ pub struct PinShown {
     pub digest: Option<String>,
 }
 
-/// Everything that is held, by server.
+/// Returns all quarantined definitions, by server.
 pub fn held_servers(host: &Host) -> Vec<HeldServerShown> {
     let quarantine = host.quarantine().load();
     let mut new = host.first_use().new_servers();
@@ -93,13 +93,13 @@ pub fn held_servers(host: &Host) -> Vec<HeldServerShown> {
         .collect()
 }
 
-/// How many definitions wait for an approval.
+/// Returns the number of quarantined definitions.
 pub fn held_count(host: &Host) -> usize {
     let quarantine = host.quarantine().load();
     quarantine.servers.values().map(|held| held.definitions.len()).sum()
 }
 
-/// The held definition of a tool, if it is held.
+/// Returns the definition of a tool if it is quarantined.
 pub(crate) fn held_tool(host: &Host, server: &str, name: &str) -> Option<HeldShown> {
     let quarantine = host.quarantine().load();
     let held = quarantine.servers.get(server)?.definitions.iter();
@@ -119,13 +119,13 @@ fn held_view(server: &str, held: &QuarantinedDefinition) -> HeldShown {
     }
 }
 
-/// What the scanner found that a person should look at.
+/// Returns the scanner findings that a person should look at.
 pub(crate) fn scan_findings(host: &Host) -> Vec<FoundShown> {
     let flagged = host.flagged();
     flagged.iter().filter(|one| one.severity >= Severity::Ask).map(scan_finding).collect()
 }
 
-/// A finding of the scanner, in words.
+/// Returns a flagged definition with its findings in words.
 pub fn scan_finding(flagged: &Flagged) -> FoundShown {
     let findings = flagged.findings.iter().map(|finding| {
         let place = if finding.place.is_empty() { "the text" } else { &finding.place };
@@ -140,7 +140,7 @@ pub fn scan_finding(flagged: &Flagged) -> FoundShown {
     }
 }
 
-/// How a tool that may be used stands to what was approved.
+/// Returns whether the definition of a usable tool is pinned, and its approved fingerprint.
 pub(crate) async fn pin_view(host: &Host, server: &str, tool: &str) -> PinShown {
     let none = PinShown { state: "not pinned", digest: None };
     let config = host.config().load();
@@ -157,7 +157,7 @@ pub(crate) async fn pin_view(host: &Host, server: &str, tool: &str) -> PinShown 
     }
 }
 
-/// Whether a person's approval is what it waits for.
+/// Returns whether an approval by a person releases the definition.
 pub const fn can_be_approved(why: &QuarantineReason) -> bool {
     match why {
         QuarantineReason::FirstUse

@@ -1,4 +1,5 @@
-//! The rules in effect, what they say to a call, and what changed ones would have said.
+//! View models of the policy: rules in effect, explanations of verdicts, and replays of changed
+//! rules.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -117,7 +118,7 @@ pub struct DifferenceShown {
     pub by: String,
 }
 
-/// The rules in effect.
+/// Returns the rules in effect, by level.
 pub fn policy(host: &Host) -> PolicyShown {
     let config = host.config().load();
     let levels = PolicyLevel::ALL.into_iter().map(|level| {
@@ -148,7 +149,7 @@ pub fn policy(host: &Host) -> PolicyShown {
     }
 }
 
-/// What would be decided about a call.
+/// Returns the explanation of the verdict on a call.
 pub fn explanation(target: &Target, explained: &Explanation) -> ExplainedShown {
     let (effect, by) = explained.verdict.effect_and_reason();
     let levels = explained.rulings.iter().map(|ruling| RulingShown {
@@ -170,7 +171,7 @@ pub fn explanation(target: &Target, explained: &Explanation) -> ExplainedShown {
     }
 }
 
-/// A call about which the rules do not agree.
+/// Returns a recorded call on which the current and the changed rules disagree.
 pub fn difference(call: &FullCall, compared: &VerdictChange) -> DifferenceShown {
     let summary = &call.summary;
     DifferenceShown {

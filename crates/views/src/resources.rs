@@ -1,4 +1,4 @@
-//! Resources, templates and prompts of all servers.
+//! View models of the resources, templates and prompts of all servers.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -49,7 +49,7 @@ pub struct OfferedPrompt {
     pub arguments: Value,
 }
 
-/// All of them, server by server.
+/// Returns all resources, templates and prompts, grouped by server.
 pub fn resources(host: &Host) -> ResourcesShown {
     let lease = host.lease();
     let mut shown = ResourcesShown::default();
@@ -74,7 +74,7 @@ pub fn resources(host: &Host) -> ResourcesShown {
     shown
 }
 
-/// One prompt.
+/// Returns one prompt.
 pub fn prompt(host: &Host, server: &str, name: &str) -> Result<OfferedPrompt, ViewError> {
     let fleet = host.fleet().load();
     let found = fleet

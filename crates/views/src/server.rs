@@ -1,4 +1,4 @@
-//! One server: its state, what it offers, what it wrote and what it said.
+//! View model of one server: its state, configuration, offers, log and messages.
 
 use std::path::Path;
 
@@ -16,9 +16,9 @@ use crate::pins::{HeldServerShown, held_servers};
 use crate::servers::{ServerRow, row};
 use crate::tools::{ToolRow, tool_row};
 
-/// So many lines of a log are shown.
+/// Maximum number of log lines.
 const MAX_LOG_LINES: usize = 200;
-/// So many bytes of the end of a log are read.
+/// How many bytes are read from the end of a log.
 const MAX_TAIL_BYTES: u64 = 64 << 10;
 
 /// One server with everything about it.
@@ -65,7 +65,7 @@ pub struct ServerShown {
     pub messages: Vec<ServerMessage>,
 }
 
-/// Everything about a server.
+/// Returns the view of a server.
 pub async fn server(host: &Host, name: &str) -> Result<ServerShown, ViewError> {
     let fleet = host.fleet().load();
     let found = fleet.servers.get(name);
@@ -82,7 +82,7 @@ pub async fn server(host: &Host, name: &str) -> Result<ServerShown, ViewError> {
     let agreement = server.agreement.as_ref();
     let config = server.config.as_deref();
     let login = match config {
-        // What is kept cannot be read: then there is none to be shown, and a login says why.
+        // An unreadable login store shows no login; the next login reports the error.
         Some(config) => host.logins().stored_login(config).await.ok().flatten(),
         None => None,
     };
@@ -113,7 +113,7 @@ pub async fn server(host: &Host, name: &str) -> Result<ServerShown, ViewError> {
     })
 }
 
-/// The last lines of a file; none if there is none.
+/// Returns the last lines of a file, or an empty list if it cannot be read.
 fn tail(file: &Path) -> Vec<String> {
     use std::io::{Read as _, Seek as _, SeekFrom};
     let read = || -> std::io::Result<Vec<u8>> {

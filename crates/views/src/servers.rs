@@ -1,4 +1,4 @@
-//! Servers in a list: state, reason, next step, and how each is reached.
+//! View models of the server list: state, reason, next step and transport.
 
 use std::time::Instant;
 
@@ -44,18 +44,18 @@ pub struct ServerRow {
 }
 
 impl ServerRow {
-    /// Whether its first attempt to start is not over.
+    /// Returns whether the first attempt to start has not ended.
     pub fn is_starting(&self) -> bool {
         self.state == ServerStatus::Starting.word()
     }
 
-    /// Whether it can be used.
+    /// Returns whether the server accepts calls.
     pub fn is_ready(&self) -> bool {
         self.state == ServerStatus::Ready.word()
     }
 }
 
-/// All servers, by name.
+/// Returns all servers, sorted by name.
 pub fn servers(host: &Host) -> Vec<ServerRow> {
     host.fleet().load().servers.values().map(|server| row(server)).collect()
 }
@@ -135,7 +135,7 @@ fn launch_text(config: Option<&ServerConfig>) -> (&'static str, String) {
     }
 }
 
-/// The address without its query and without a user and a password in it.
+/// Removes the query, the fragment and the credentials from a URL.
 fn without_secrets(url: &str) -> String {
     let plain = url.split(['?', '#']).next().unwrap_or(url);
     let Some((scheme, rest)) = plain.split_once("://") else { return plain.to_owned() };

@@ -1,4 +1,4 @@
-//! Tools: a list by words, and one with its definition.
+//! View models of tools: search results, and one tool with its definition.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -12,10 +12,10 @@ use switchboard_json::property_names;
 use crate::error::ViewError;
 use crate::pins::{HeldShown, PinShown, held_tool, pin_view};
 
-/// So many tools are listed at once.
+/// Maximum number of tools in a list.
 const MAX_LISTED: usize = 200;
 
-/// The most base64 text of an icon.
+/// Maximum length of an icon in base64.
 const MAX_ICON_BYTES: usize = 16 << 10;
 
 /// Which tools are wanted.
@@ -72,7 +72,7 @@ pub struct ToolShown {
     pub held: Option<HeldShown>,
 }
 
-/// Tools that fit the words best, or all.
+/// Returns the best matches for the search words, or all tools.
 pub fn tools(host: &Host, query: &ToolQuery) -> Vec<ToolRow> {
     let lease = host.lease();
     let catalog = lease.catalog();
@@ -91,7 +91,7 @@ pub fn tools(host: &Host, query: &ToolQuery) -> Vec<ToolRow> {
     wanted.take(MAX_LISTED).map(|entry| tool_row(entry.server, entry.tool)).collect()
 }
 
-/// One tool.
+/// Returns one tool. A quarantined one comes without its schemas.
 pub async fn tool(host: &Host, server: &str, name: &str) -> Result<ToolShown, ViewError> {
     let pin = pin_view(host, server, name).await;
     if let Some(held) = held_tool(host, server, name) {
@@ -121,7 +121,7 @@ pub async fn tool(host: &Host, server: &str, name: &str) -> Result<ToolShown, Vi
     })
 }
 
-/// The risk of a call before its arguments are known.
+/// Returns the risk of a call by a model, before its arguments are known.
 fn risk(server: &Server, tool: &Tool) -> Risk {
     let target = Target::new(TargetKind::Tool, server.id.as_str(), tool.name());
     let name = Origin::Model.to_string();
@@ -135,7 +135,7 @@ fn risk(server: &Server, tool: &Tool) -> Risk {
     }
 }
 
-/// A tool of which nothing may be used until somebody approves it.
+/// Returns the view of a quarantined tool, of which only the name and the diff are shown.
 fn held_tool_view(pin: PinShown, held: HeldShown) -> ToolShown {
     ToolShown {
         row: ToolRow {
@@ -177,9 +177,9 @@ pub(crate) fn tool_row(server: &Server, tool: &Tool) -> ToolRow {
     }
 }
 
-/// The first icon that is in the definition itself: nothing is fetched for it.
+/// Returns the first icon that is embedded in the definition. Icons are never fetched.
 fn icon(definition: &str) -> Option<String> {
-    // Most have none, and lists are long.
+    // Avoids parsing the many definitions without icons.
     if !definition.contains("\"icons\"") {
         return None;
     }
@@ -190,7 +190,7 @@ fn icon(definition: &str) -> Option<String> {
     (data.len() <= MAX_ICON_BYTES).then(|| data.to_owned())
 }
 
-/// The server's own words about its tool: a claim, not a fact.
+/// Returns the annotations in words. They are claims of the server, not facts.
 fn marks(annotations: &Value) -> Vec<String> {
     let says = |key: &str| annotations[key].as_bool();
     let is_read_only = says("readOnlyHint") == Some(true);
@@ -203,14 +203,14 @@ fn marks(annotations: &Value) -> Vec<String> {
     marks.into_iter().filter(|(is_said, _)| *is_said).map(|(_, mark)| mark.to_owned()).collect()
 }
 
-/// The address of the app's page, if the tool has one.
+/// Returns the URI of the tool's app page (MCP Apps), if it has one.
 pub fn app_uri(definition: &str) -> Option<String> {
     let meta = ui_meta(definition)?;
     let named = meta.pointer("/ui/resourceUri").or_else(|| meta.get("ui/resourceUri"))?.as_str()?;
     named.starts_with("ui://").then(|| named.to_owned())
 }
 
-/// Whether an app may call the tool: unless it says who may, everybody may.
+/// Returns whether an app may call the tool. Without a declared visibility, any caller may.
 pub fn is_for_apps(definition: &str) -> bool {
     let visible =
         ui_meta(definition).and_then(|meta| meta.pointer("/ui/visibility")?.as_array().cloned());

@@ -1,4 +1,4 @@
-//! Inputs that once were trouble somewhere, kept and read again on every run.
+//! Regression corpus: inputs that once caused failures, replayed on every run.
 
 use std::path::Path;
 

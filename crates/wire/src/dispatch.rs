@@ -1,4 +1,4 @@
-//! What arrives at a peer: told apart, and handed to whoever waits for it.
+//! Dispatch of incoming messages: matches answers to requests, queues everything else.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,12 +15,12 @@ use crate::peer::{Inbound, PeerLink, PeerShared};
 use crate::request::into_line;
 
 impl PeerShared {
-    /// Takes in what arrived: one message or, where the revision has them, a batch.
+    /// Dispatches one line: a single message or, in revisions that have them, a batch.
     pub(crate) fn dispatch(self: &Arc<Self>, line: &Bytes) -> Result<(), NotAMessage> {
         self.dispatch_for(line, None)
     }
 
-    /// The same for what came in the answer to request `id`.
+    /// Dispatches a line that arrived in the response to request `id`.
     pub(crate) fn dispatch_for(
         self: &Arc<Self>,
         line: &Bytes,
@@ -39,14 +39,15 @@ impl PeerShared {
         match self.limits.unreadable {
             UnreadableLines::Answered if !allowed => return Err(NotAMessage::Batch),
             UnreadableLines::Answered if members.is_empty() => return Err(NotAMessage::NotRpc),
-            // What a server answers with settles what it answers, if only as a mistake.
+            // A batch from a server is processed even where batches are not allowed: its answers
+            // settle their requests, as protocol errors.
             UnreadableLines::Answered | UnreadableLines::Counted => {}
         }
         let mut outcome = Ok(());
         for member in members {
             match read(&member) {
                 Ok(message) => self.ingest(message, allowed, id),
-                // A bad member does not cost those after it.
+                // A bad member must not hide the ones after it.
                 Err(error) => outcome = Err(error),
             }
         }
@@ -76,7 +77,8 @@ impl PeerShared {
                 {
                     let told = of.and_then(|id| self.in_flight.tag(id));
                     during = told.map_or_else(|| self.in_flight.tags(), |tag| vec![tag]);
-                    // It belongs to a request if the transport says so, or if there is no other.
+                    // A log message belongs to a request if the transport says so or if only one is
+                    // in flight.
                     if let &[tag] = during.as_slice() {
                         self.notify_observer(tag, "notifications/message", params);
                     }
@@ -85,7 +87,8 @@ impl PeerShared {
             }
             Message::Request { id, method, .. } if method == "ping" => match &self.link {
                 PeerLink::Stream(outbox) => {
-                    // A full queue means that the server does not read, this answer included.
+                    // A full queue means that the server does not read, so it would not read this
+                    // answer either.
                     _ = outbox.push(into_line(envelope::response_text(&id, Ok("{}"))));
                 }
                 PeerLink::Http(_) => self.spawn_reply(id, Ok("{}")),
@@ -124,6 +127,7 @@ impl PeerShared {
             #[serde(rename = "progressToken")]
             token: u64,
         }
+        // An unknown token is not ours: the notification goes to the inbound queue.
         let Ok(ProgressParams { token }) = params.read() else { return false };
         let Some(tag) = self.in_flight.report_progress(token, params) else { return false };
         self.notify_observer(tag, "notifications/progress", params);

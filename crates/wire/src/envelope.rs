@@ -1,4 +1,4 @@
-//! The frame around every message: which kind it is and whose, with the payload left untouched.
+//! The JSON-RPC envelope: classifies messages by kind and id, and leaves payloads as raw bytes.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -9,41 +9,38 @@ use switchboard_json::{Json, MembersError, decode_string, for_each_member, utf8}
 
 use crate::error::RpcError;
 
-/// One message, told apart; payloads are parts of the bytes it was read from.
+/// A parsed message. Payloads are slices of the bytes it was read from.
 #[derive(Clone, Debug)]
 pub enum Message {
-    /// The other side asks for something.
+    /// A request from the other side.
     Request {
-        /// Their id, to be given back as it is.
+        /// The other side's id, to be echoed unchanged.
         id: Json,
-        /// What they ask for.
         method: String,
         params: Option<Json>,
     },
-    /// The other side tells something.
+    /// A notification from the other side.
     Notification { method: String, params: Option<Json> },
-    /// An answer to a request of ours.
+    /// A response to one of our requests.
     Response {
-        /// Our id, if it is one: a plain integer. `null` is nobody's; `"1"` and `1.0` are ours, but
-        /// a result that comes with them is none.
+        /// The id of our request. `None` for `null` and for ids that are not numbers. The ids `"1"`
+        /// and `1.0` are recognized as request 1, but a result under such an id is rejected.
         id: Option<u64>,
-        /// The result, or why there is none.
         answer: ResponseBody,
     },
 }
 
-/// What a response holds.
+/// The payload of a response.
 #[derive(Clone, Debug)]
 pub enum ResponseBody {
     Result(Json),
-    /// The other side's error.
     Error(RpcError),
-    /// Neither, or both: not an answer.
+    /// Both a result and an error, or neither.
     Broken(&'static str),
 }
 
 impl ResponseBody {
-    /// The same if it is an error; a result is none, for this reason.
+    /// Keeps an error; rejects a result with the reason `why`.
     fn reject_result(self, why: &'static str) -> Self {
         match self {
             Self::Error(error) => Self::Error(error),
@@ -52,16 +49,16 @@ impl ResponseBody {
     }
 }
 
-/// Why a line is not a message.
+/// The reason why a line is not a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotAMessage {
-    /// It is not JSON, or not an object or an array.
+    /// Not JSON, or neither an object nor an array.
     NotJson,
-    /// It is JSON, but no message of JSON-RPC.
+    /// Valid JSON, but not a JSON-RPC message.
     NotRpc,
-    /// It is a request whose id nobody could answer to: ids are strings and numbers.
+    /// A request whose id is neither a string nor a number, so it cannot be answered.
     BadId,
-    /// It is a batch where the revision has none.
+    /// A batch in a revision without batches.
     Batch,
 }
 
@@ -76,7 +73,7 @@ impl From<NotAMessage> for RpcError {
     }
 }
 
-/// What a message holds, as it is written.
+/// The members of a message, as unparsed JSON text.
 #[derive(Default)]
 struct RawFrame<'a> {
     id: Option<&'a str>,
@@ -87,7 +84,7 @@ struct RawFrame<'a> {
 }
 
 impl<'a> RawFrame<'a> {
-    /// What stands there twice could mean either: it is no message.
+    /// Reads the members; rejects duplicates, since parsers disagree on which one counts.
     fn parse(text: &'a str) -> Result<Self, NotAMessage> {
         let mut frame = Self::default();
         let mut twice = false;
@@ -121,7 +118,7 @@ impl<'a> RawFrame<'a> {
         let given = |text: &&str| *text != "null";
         let id = self.id.filter(given);
         match (self.method()?, id) {
-            // Whether it asks or answers, each reader would see for itself.
+            // Ambiguous: parsers disagree on whether this is a request or a response.
             (Some(_), _) if [self.result, self.error].iter().flatten().any(given) => {
                 Err(NotAMessage::NotRpc)
             }
@@ -135,7 +132,7 @@ impl<'a> RawFrame<'a> {
                 params: self.params.map(part),
             }),
             (None, id) => {
-                // Older libraries write `"error": null` beside a result.
+                // Older libraries write `"error": null` next to a result.
                 let error = self.error.filter(|error| *error != "null");
                 let answer = match (self.result, error) {
                     (Some(result), None) => ResponseBody::Result(part(result)),
@@ -147,7 +144,8 @@ impl<'a> RawFrame<'a> {
                 let number = id.and_then(|id| id.parse().ok());
                 Ok(match id.filter(|_| number.is_none()).and_then(coerce_id) {
                     None => Message::Response { id: number, answer },
-                    // An error needs no id to be believed.
+                    // An error is accepted under any id: it settles the request, and no data is
+                    // trusted.
                     id => Message::Response { id, answer: answer.reject_result(ID_TYPE_MISMATCH) },
                 })
             }
@@ -155,33 +153,33 @@ impl<'a> RawFrame<'a> {
     }
 }
 
-/// Why a result whose id is right but for its type is none: whoever waits for it need not wait until
-/// its time has run out.
+/// Why a result under a mistyped id is rejected. The request fails at once, since waiting for its
+/// deadline would not help.
 const ID_TYPE_MISMATCH: &str = "its id is of another type than the number that was sent";
 
-/// The number that an id means which is a text, or a number with a point.
+/// Returns the number meant by an id that is a string (`"1"`) or a float (`1.0`).
 fn coerce_id(id: &str) -> Option<u64> {
     let text = id.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     text.or_else(|| id.strip_suffix(".0"))?.parse().ok()
 }
 
 impl Message {
-    /// Reads one message. An odd id is given back as it came.
+    /// Parses a message. Accepts ids of any JSON type.
     ///
     /// # Errors
-    /// When the bytes are not one.
+    /// Returns an error if the bytes are not a message.
     pub fn parse(line: &Bytes) -> Result<Self, NotAMessage> {
         RawFrame::parse(utf8(line).ok_or(NotAMessage::NotJson)?)?.message(line)
     }
 
-    /// The same for what clients send, who have to keep to the rules for ids.
+    /// Parses a message from a client, which must use valid ids.
     ///
     /// # Errors
-    /// When the bytes are no message, or nobody could answer to its id.
+    /// Returns an error if the bytes are not a message or the id is neither a string nor a number.
     pub fn parse_strict(line: &Bytes) -> Result<Self, NotAMessage> {
         let frame = RawFrame::parse(utf8(line).ok_or(NotAMessage::NotJson)?)?;
         let is_bad = match (frame.method()?, frame.id) {
-            // Some libraries write `"id": null` where they mean none.
+            // Some libraries write `"id": null` in notifications.
             (Some(method), Some("null")) => !method.starts_with("notifications/"),
             (Some(_), Some(id)) => id.starts_with(['{', '[', 't', 'f']),
             (Some(_), None) | (None, _) => false,
@@ -192,21 +190,22 @@ impl Message {
     /// Splits a batch into its members.
     ///
     /// # Errors
-    /// When the bytes are not an array.
+    /// Returns an error if the bytes are not an array.
     pub fn split_batch(line: &Bytes) -> Result<Vec<Bytes>, NotAMessage> {
         let members: Vec<&RawValue> =
             serde_json::from_slice(line).map_err(|_| NotAMessage::NotJson)?;
         Ok(members.into_iter().map(|raw| line.slice_ref(raw.get().as_bytes())).collect())
     }
 
-    /// Whether the line is an array rather than an object.
+    /// Returns whether the line is an array rather than an object.
     #[must_use]
     pub fn is_batch(line: &[u8]) -> bool {
         line.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[')
     }
 }
 
-/// Writes a request: `params` is the text of a JSON object, `meta` the members to add to its `_meta`.
+/// Formats a request. `params` is the text of a JSON object; `meta` holds the members to add to its
+/// `_meta`.
 #[must_use]
 pub fn request_text(id: u64, method: &str, params: &str, meta: &str) -> String {
     let mut text = String::with_capacity(params.len() + meta.len() + method.len() + 96);
@@ -217,7 +216,7 @@ pub fn request_text(id: u64, method: &str, params: &str, meta: &str) -> String {
     text
 }
 
-/// Writes a notification.
+/// Formats a notification.
 #[must_use]
 pub fn notification_text(method: &str, params: &str, meta: &str) -> String {
     let mut text = String::with_capacity(params.len() + meta.len() + method.len() + 64);
@@ -227,7 +226,7 @@ pub fn notification_text(method: &str, params: &str, meta: &str) -> String {
     text
 }
 
-/// Writes an answer to a request of the other side.
+/// Formats a response to a request of the other side.
 #[must_use]
 pub fn response_text(id: &Json, answer: Result<&str, &RpcError>) -> String {
     let id = id.as_str();

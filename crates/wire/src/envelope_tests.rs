@@ -1,4 +1,4 @@
-//! What the envelope makes of good, odd and broken messages.
+//! Parsing of well-formed, unusual and malformed messages.
 
 use bytes::Bytes;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Why a request has no result, told so that the caller knows whether it may have run.
+//! Errors of a request, by whether the request may have run.
 
 use std::time::Duration;
 
@@ -8,32 +8,31 @@ use serde_json::value::RawValue;
 use crate::Json;
 use crate::http::Distrust;
 
-/// Why a request has no result.
+/// The reason why a request has no result.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum RequestError {
-    /// The server answered with an error.
     #[error("{0}")]
     Rpc(RpcError),
-    /// Not one byte of the request left us.
+    /// No byte of the request was sent.
     #[error("nothing was sent: {0}")]
     NotSent(String),
-    /// Not one byte of the request left us: who answers cannot prove to be the server.
+    /// No byte of the request was sent, because the server's certificate is not trusted.
     #[error("nothing was sent: {0}")]
     Untrusted(Distrust),
-    /// The request left us, wholly or in part, and no valid answer came.
+    /// The request was sent, at least in part, and no valid answer arrived.
     #[error("{0}")]
     Unknown(String),
-    /// No answer within the time that was given; the request had left us.
+    /// The request was sent, and no answer arrived before the deadline.
     #[error("no answer within {}", seconds(.0))]
     TimedOut(Duration),
-    /// An answer came that is not an answer by the protocol's rules.
+    /// The answer violates the protocol.
     #[error("the answer breaks the protocol: {0}")]
     Protocol(String),
-    /// The HTTP server turned the request down.
+    /// The server refused the request with an HTTP status.
     #[error("HTTP status {status}{}", note(.message))]
     Http {
         status: u16,
-        /// What the server said, cut short.
+        /// The server's message, truncated.
         message: String,
         /// The value of `Retry-After`.
         retry_after: Option<String>,
@@ -42,44 +41,43 @@ pub enum RequestError {
     },
 }
 
-/// An error as JSON-RPC spells it.
+/// A JSON-RPC error.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message} (code {code})")]
 pub struct RpcError {
-    /// The number that says what kind of error it is.
     pub code: i64,
-    /// A sentence, cut at 4 KiB.
+    /// The message, truncated to 4 KiB.
     pub message: String,
-    /// Anything else that the server added, if it is small enough to keep.
+    /// Additional data, if it has at most 16 KiB.
     pub data: Option<Json>,
 }
 
-/// Why a connection is over.
+/// The reason why a connection ended.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct CloseReason(pub String);
 
 impl RpcError {
-    /// The method is not known there.
+    /// The receiver does not know the method.
     pub const METHOD_NOT_FOUND: i64 = -32_601;
-    /// The parameters were refused.
+    /// The receiver rejected the parameters.
     pub const INVALID_PARAMS: i64 = -32_602;
-    /// Something went wrong on the side that was asked.
+    /// An internal error of the receiver.
     pub const INTERNAL_ERROR: i64 = -32_603;
-    /// Headers and body of a modern HTTP request disagree.
+    /// The headers of a modern HTTP request do not match its body.
     pub const HEADER_MISMATCH: i64 = -32_020;
     /// The server needs a capability that the client did not declare.
     pub const MISSING_CAPABILITY: i64 = -32_021;
-    /// The revision is not spoken there.
+    /// The receiver does not support the protocol revision.
     pub const UNSUPPORTED_REVISION: i64 = -32_022;
 
-    /// An error with a code and a sentence.
+    /// Creates an error without data.
     #[must_use]
     pub fn new(code: i64, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), data: None }
     }
 
-    /// Whether only a server of the modern era sends this code.
+    /// Returns whether only modern servers send this code.
     #[must_use]
     pub fn is_modern(&self) -> bool {
         matches!(
@@ -88,7 +86,7 @@ impl RpcError {
         )
     }
 
-    /// Whether the code proves that nothing was executed.
+    /// Returns whether the code proves that nothing was executed.
     #[must_use]
     pub fn proves_not_run(&self) -> bool {
         self.is_modern()
@@ -98,7 +96,8 @@ impl RpcError {
             )
     }
 
-    /// Reads the `error` member of a message; what does not fit is replaced, never refused.
+    /// Parses the `error` member of a message. Invalid parts are replaced by defaults, never
+    /// rejected.
     pub(crate) fn parse(text: &str) -> Self {
         #[derive(Deserialize)]
         struct ErrorMembers<'a> {
@@ -118,7 +117,7 @@ impl RpcError {
     }
 }
 
-/// The first `limit` bytes of `text`, on a character boundary, with a note of what is missing.
+/// Truncates `text` to `limit` bytes at a character boundary and notes the original length.
 pub(crate) fn truncate(text: &str, limit: usize) -> String {
     if text.len() <= limit {
         return text.to_owned();

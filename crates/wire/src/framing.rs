@@ -1,12 +1,12 @@
-//! Lines out of a byte stream: bounded, tolerant of how lines end, never losing half of one.
+//! Line framing of a byte stream: bounded, tolerant of line endings, cancel safe.
 
 use bytes::{Buf as _, Bytes, BytesMut};
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
-/// How much is read at once: little to begin with, more while the server fills it.
+/// Minimum and maximum read size; it grows while reads fill the buffer.
 const READ_BUFFER_RANGE: (usize, usize) = (8 << 10, 256 << 10);
 
-/// Splits what a server writes into lines.
+/// Splits a byte stream into lines.
 pub(crate) struct LineReader<R> {
     from: R,
     buffer: BytesMut,
@@ -19,13 +19,13 @@ pub(crate) struct LineReader<R> {
 
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum FramedLine {
-    /// A line without its ending; never blank.
+    /// A line without its ending, never blank.
     Whole(Bytes),
-    /// The stream ended in the middle of a line.
+    /// An unterminated line at the end of the stream.
     Rest(Bytes),
-    /// The line is longer than allowed; what was read of it is lost.
+    /// The line exceeds the limit; the part already read is lost.
     TooLong,
-    /// The stream is over.
+    /// The end of the stream.
     End,
 }
 
@@ -35,7 +35,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         Self { from, buffer: BytesMut::new(), searched: 0, limit_bytes, at_start: true, read_bytes }
     }
 
-    /// The next line. Cancel safe: bytes that were read stay in the buffer.
+    /// Returns the next line. Cancel safe: bytes already read stay in the buffer.
     pub(crate) async fn next(&mut self) -> std::io::Result<FramedLine> {
         loop {
             if let Some(line) = self.next_buffered() {
@@ -60,7 +60,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         }
     }
 
-    /// Passes over the rest of a line that is too long.
+    /// Discards the rest of a line that exceeds the limit.
     pub(crate) async fn skip_line(&mut self) -> std::io::Result<()> {
         loop {
             self.searched = 0;
@@ -76,7 +76,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         }
     }
 
-    /// A line that has arrived already.
+    /// Returns a line that is already buffered.
     pub(crate) fn next_buffered(&mut self) -> Option<FramedLine> {
         loop {
             if self.at_start && self.buffer.len() >= 3 {

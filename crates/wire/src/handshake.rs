@@ -1,4 +1,4 @@
-//! The first words on a connection, in either era, and what both sides agreed on.
+//! The handshake, in both eras, and the resulting agreement.
 
 use std::time::Duration;
 
@@ -11,32 +11,31 @@ use crate::request::Request;
 use crate::revision::{Era, Revision};
 use switchboard_json::Json;
 
-/// How we introduce ourselves.
+/// The client's identity and capabilities, as sent to servers.
 #[derive(Clone, Debug)]
 pub struct Introduction {
     pub name: String,
     pub version: String,
-    /// What we can do for a server: the text of a JSON object.
+    /// Our capabilities, as the text of a JSON object.
     pub capabilities: String,
-    /// Extensions of the modern revision that we know.
+    /// Supported extensions of the modern revision.
     pub extensions: &'static [&'static str],
 }
 
-/// What both sides agreed on.
+/// The result of a handshake.
 #[derive(Clone, Debug)]
 pub struct Agreement {
-    /// The revision that is spoken.
     pub revision: Revision,
-    /// What the server can do, as it said.
+    /// The capabilities that the server declared.
     pub capabilities: Json,
-    /// Who the server says it is.
+    /// The server's `serverInfo`.
     pub server: Json,
-    /// What the server wants a model to know.
+    /// The server's instructions for models.
     pub instructions: Option<String>,
 }
 
 impl Agreement {
-    /// Whether the server declared the capability.
+    /// Returns whether the server declared the capability.
     #[must_use]
     pub fn has_capability(&self, capability: &str) -> bool {
         self.capabilities
@@ -65,10 +64,10 @@ struct WelcomeMeta<'a> {
     server_info: Option<&'a RawValue>,
 }
 
-/// Asks whether the server is of the modern era. Afterwards the peer speaks the modern revision.
+/// Probes for a modern server. Afterwards the peer uses the modern revision.
 ///
 /// # Errors
-/// When it is not, or does not say so in time.
+/// Returns an error if the server is not modern or does not answer in time.
 pub async fn discover(
     peer: &Peer,
     us: &Introduction,
@@ -77,7 +76,7 @@ pub async fn discover(
     set_modern_protocol(peer, us);
     let ask = || peer.request(Request::new("server/discover", "", timeout));
     let answer = match ask().await {
-        // It refused the revision and offers the very same: it may mean it the second time.
+        // The server refused the revision but lists it as supported, so one retry may succeed.
         Err(RequestError::Rpc(error)) if supports_our_revision(&error) => ask().await?,
         answer => answer?,
     };
@@ -97,10 +96,11 @@ pub async fn discover(
     Ok(build_agreement(Revision::NEWEST, &welcome))
 }
 
-/// Opens a legacy connection. Afterwards the peer speaks what was agreed.
+/// Performs the legacy handshake. Afterwards the peer uses the negotiated revision.
 ///
 /// # Errors
-/// When the server refuses, does not answer in time, or speaks no revision that we know.
+/// Returns an error if the server refuses, does not answer in time, or picks an unsupported
+/// revision.
 pub async fn initialize(
     peer: &Peer,
     us: &Introduction,
@@ -118,7 +118,7 @@ pub async fn initialize(
         RequestError::Protocol(format!("the server's introduction cannot be read: {error}"))
     })?;
     let revision = match welcome.protocol_version.as_deref() {
-        // Who does not say which revision it speaks gets the one that promises least.
+        // Assume the oldest revision: it promises the least.
         None => Revision::V2024_11_05,
         Some(text) => Revision::parse(text)
             .filter(|revision| revision.era() == Era::Legacy)
@@ -145,13 +145,13 @@ fn supports_our_revision(error: &RpcError) -> bool {
         )
 }
 
-/// Makes the peer speak the modern revision from here on.
+/// Switches the peer to the modern revision.
 pub fn set_modern_protocol(peer: &Peer, us: &Introduction) {
     peer.set_protocol(modern_protocol(us));
 }
 
 impl Introduction {
-    /// The capabilities with the extensions among them.
+    /// Returns the capabilities with the extensions added.
     fn with_extensions(&self) -> String {
         if self.extensions.is_empty() {
             return self.capabilities.clone();

@@ -1,4 +1,4 @@
-//! Requests that wait for their answer, by id, with their deadlines; and those that were given up.
+//! The table of requests in flight, by id, with their deadlines; and of abandoned requests.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -13,16 +13,15 @@ use crate::envelope::ResponseBody;
 use crate::error::{CloseReason, RequestError};
 use switchboard_json::Json;
 
-/// As many abandoned requests are remembered, so that a late answer finds its call.
+/// Maximum number of abandoned requests remembered, so that a late answer finds its call.
 const MAX_ABANDONED: usize = 1_024;
 
 pub(crate) type RequestResult = Result<Json, RequestError>;
 
-/// The table of open requests.
 #[derive(Default)]
 pub(crate) struct PendingRequests {
     state: Mutex<InFlightState>,
-    /// Wakes whoever watches the deadlines.
+    /// Wakes the deadline watcher.
     deadline_notify: Arc<Notify>,
 }
 
@@ -31,7 +30,7 @@ struct InFlightState {
     waiting: HashMap<u64, PendingRequest>,
     abandoned: VecDeque<(u64, u64)>,
     closed: Option<CloseReason>,
-    /// When the deadlines are looked at next.
+    /// When the deadline watcher runs next.
     next_check: Option<Instant>,
 }
 
@@ -39,11 +38,11 @@ pub(crate) struct PendingRequest {
     pub(crate) settle: oneshot::Sender<RequestResult>,
     pub(crate) progress: Option<mpsc::Sender<Json>>,
     pub(crate) deadlines: RequestDeadlines,
-    /// A number of the caller's choice, kept for a late answer.
+    /// A number chosen by the caller, kept for a late answer.
     pub(crate) tag: u64,
 }
 
-/// The two deadlines of one request.
+/// The idle deadline and the total deadline of a request.
 pub(crate) struct RequestDeadlines {
     started: Instant,
     idle: Duration,
@@ -51,11 +50,11 @@ pub(crate) struct RequestDeadlines {
     expires: Instant,
 }
 
-/// Whom an answer belonged to.
+/// The owner of an answer.
 pub(crate) enum AnswerOwner {
-    /// To a request that waited for it.
+    /// A request in flight.
     Waiting,
-    /// To a request that was given up, with the tag that its caller chose.
+    /// An abandoned request, with the tag that its caller chose.
     Abandoned(u64),
     Nobody,
 }
@@ -76,7 +75,7 @@ impl PendingRequests {
         }
         let expires = waiting.deadlines.expires;
         state.waiting.insert(id, waiting);
-        // Most requests wait as long as those before them, so nobody has to be woken.
+        // Most deadlines are later than the next check, so the watcher need not be woken.
         let is_earlier = state.next_check.is_none_or(|next| expires < next);
         if is_earlier {
             state.next_check = Some(expires);
@@ -88,7 +87,8 @@ impl PendingRequests {
         Ok(())
     }
 
-    /// Settles request `id`; the first answer wins, one that nobody waits for is given back.
+    /// Settles request `id`. The first answer wins; an answer without a waiting request is
+    /// returned.
     pub(crate) fn settle(
         &self,
         id: u64,
@@ -97,7 +97,7 @@ impl PendingRequests {
         let mut state = self.state.lock();
         if let Some(waiting) = state.waiting.remove(&id) {
             drop(state);
-            // The request may have been dropped at this moment; its answer is not needed then.
+            // The request may just have been dropped; its answer is not needed then.
             _ = waiting.settle.send(settled);
             return (AnswerOwner::Waiting, None);
         }
@@ -109,12 +109,12 @@ impl PendingRequests {
         (belongs, Some(settled))
     }
 
-    /// Takes request `id` out without an answer.
+    /// Removes request `id` without an answer.
     pub(crate) fn forget(&self, id: u64) {
         self.state.lock().waiting.remove(&id);
     }
 
-    /// Takes request `id` out and remembers it for a late answer.
+    /// Removes request `id` and remembers it for a late answer.
     pub(crate) fn abandon(&self, id: u64) {
         let mut state = self.state.lock();
         if let Some(waiting) = state.waiting.remove(&id) {
@@ -122,13 +122,13 @@ impl PendingRequests {
         }
     }
 
-    /// Whether request `id` waits for its answer.
+    /// Returns whether request `id` is in flight.
     pub(crate) fn is_waiting(&self, id: u64) -> bool {
         self.state.lock().waiting.contains_key(&id)
     }
 
-    /// Passes on progress of request `id`, which makes its wait start again; gives its tag if it
-    /// wanted any.
+    /// Forwards a progress report of request `id` and restarts its idle deadline. Returns the
+    /// request's tag, or `None` if the request did not ask for progress.
     pub(crate) fn report_progress(&self, id: u64, report: &Json) -> Option<u64> {
         let mut state = self.state.lock();
         let Some(PendingRequest { progress: Some(progress), deadlines: clock, tag, .. }) =
@@ -136,13 +136,13 @@ impl PendingRequests {
         else {
             return None;
         };
-        // A watcher that does not keep up misses reports, never the result.
+        // A slow receiver misses reports, never the result.
         _ = progress.try_send(report.clone());
         clock.expires = (Instant::now() + clock.idle).min(clock.end);
         Some(*tag)
     }
 
-    /// Makes every wait start again, as far as the limits in all allow; says how many there are.
+    /// Restarts all idle deadlines, within the total deadlines; returns the number of requests.
     pub(crate) fn renew_deadlines(&self) -> usize {
         let mut state = self.state.lock();
         let now = Instant::now();
@@ -152,7 +152,7 @@ impl PendingRequests {
         state.waiting.len()
     }
 
-    /// Closes the table: everyone who waits is let go and told why by dropping their sender.
+    /// Closes the table. Dropping the senders wakes all waiting requests.
     pub(crate) fn close(&self, reason: &CloseReason) -> bool {
         let mut state = self.state.lock();
         if state.closed.is_some() {
@@ -163,22 +163,21 @@ impl PendingRequests {
         true
     }
 
-    /// Why the table is closed.
+    /// Returns why the table was closed.
     pub(crate) fn close_reason(&self) -> Option<CloseReason> {
         self.state.lock().closed.clone()
     }
 
-    /// How many requests wait.
     pub(crate) fn len(&self) -> usize {
         self.state.lock().waiting.len()
     }
 
-    /// The tag of request `id`, if it waits and has one.
+    /// Returns the tag of request `id` if it is in flight and has one.
     pub(crate) fn tag(&self, id: u64) -> Option<u64> {
         self.state.lock().waiting.get(&id).map(|waiting| waiting.tag).filter(|tag| *tag != 0)
     }
 
-    /// The tags of the requests that have one.
+    /// Returns the tags of all requests that have one.
     pub(crate) fn tags(&self) -> Vec<u64> {
         self.state
             .lock()
@@ -189,12 +188,12 @@ impl PendingRequests {
             .collect()
     }
 
-    /// What tells that a deadline is nearer than the last look promised.
+    /// Returns the signal for a deadline earlier than the next check.
     pub(crate) fn deadline_notify(&self) -> Arc<Notify> {
         Arc::clone(&self.deadline_notify)
     }
 
-    /// Settles all requests whose time is over; says when to look again.
+    /// Settles all expired requests; returns when to check again.
     pub(crate) fn expire(&self) -> Option<Instant> {
         let mut state = self.state.lock();
         let now = Instant::now();
@@ -206,7 +205,7 @@ impl PendingRequests {
                 state.remember_abandoned(id, waiting.tag);
                 let waited = now.duration_since(waiting.deadlines.started).as_millis();
                 let waited = Duration::from_millis(u64::try_from(waited).unwrap_or(u64::MAX));
-                // A request that was dropped has no caller to tell of the timeout.
+                // A dropped request has no caller to notify of the timeout.
                 _ = waiting.settle.send(Err(RequestError::TimedOut(waited)));
             }
         }
@@ -226,12 +225,12 @@ impl InFlightState {
 
 impl Drop for PendingRequests {
     fn drop(&mut self) {
-        // Whoever watches the deadlines sees that there is nothing left to watch.
+        // Lets the deadline watcher notice that the table is gone.
         self.deadline_notify.notify_one();
     }
 }
 
-/// What an answer means to the one who waits for it.
+/// Converts the payload of a response into the request's result.
 pub(crate) fn into_result(answer: ResponseBody) -> RequestResult {
     match answer {
         ResponseBody::Result(result) => Ok(result),

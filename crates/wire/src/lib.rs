@@ -1,12 +1,12 @@
-//! MCP messages and how they travel: lossless, tolerant, close to the floor.
+//! MCP messages and transports: lossless, tolerant, with little overhead.
 //!
-//! A [`Peer`] is one side of one connection. It numbers requests, matches answers to them, keeps
-//! every deadline and hands what the other side asks to whoever holds the [`Inbound`] queue. How the
-//! bytes travel is the business of a link: lines over a pipe ([`stream`]), streamable HTTP or the
-//! older HTTP+SSE ([`http`]). Payloads are never decoded and encoded again on the way: a result is
-//! the very bytes that the server sent.
+//! A [`Peer`] is one side of one connection. It assigns request ids, matches answers to requests,
+//! enforces every deadline and puts requests of the other side into the [`Inbound`] queue. A link
+//! transports the bytes: lines over a pipe ([`stream`]), streamable HTTP or the older HTTP+SSE
+//! ([`http`]). Payloads are never decoded and re-encoded: a result is the exact bytes that the
+//! server sent.
 //!
-//! This crate knows no configuration, no policy and no processes.
+//! This crate knows nothing about configuration, policy or processes.
 
 mod envelope;
 mod error;

@@ -1,37 +1,37 @@
-//! What a connection accepts before it says no.
+//! Limits of a connection.
 
 use std::time::Duration;
 
-/// Bounds on what the other side may send or leave unread.
+/// Limits on what the other side may send or leave unread.
 #[derive(Clone, Debug)]
 pub struct WireLimits {
-    /// The longest line over a pipe.
+    /// Maximum length of a line over a pipe.
     pub line_bytes: usize,
-    /// The longest event of an HTTP event stream.
+    /// Maximum length of a server-sent event.
     pub frame_bytes: usize,
-    /// The longest HTTP body that is one answer.
+    /// Maximum length of an HTTP body that holds one answer.
     pub body_bytes: usize,
-    /// Lines that are not JSON, in one minute, before the connection is given up.
+    /// Maximum lines that are not JSON per minute, before the connection is closed.
     pub noise_lines: u32,
-    /// Bytes that are not JSON, in one minute, before the connection is given up.
+    /// Maximum bytes that are not JSON per minute, before the connection is closed.
     pub noise_bytes: usize,
-    /// Bytes that wait to be written before a request has to wait for room.
+    /// Maximum bytes in the outgoing queue; further requests wait for room.
     pub queued_bytes: usize,
-    /// Requests and notifications from the other side that wait to be read.
+    /// Maximum requests and notifications in the incoming queue.
     pub inbound_messages: usize,
-    /// How long one HTTP connection may take to be made.
+    /// Timeout for opening an HTTP connection.
     pub connect: Duration,
-    /// What becomes of lines that are no messages.
+    /// How lines that are not messages are handled.
     pub unreadable: UnreadableLines,
 }
 
-/// What becomes of lines that are no messages.
+/// How lines that are not messages are handled.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum UnreadableLines {
-    /// They are counted: servers write all sorts of things to their output.
+    /// Counted only: servers often print other text to standard output.
     #[default]
     Counted,
-    /// They are answered with an error as well: a client may wait for an answer.
+    /// Also answered with an error, since a client may be waiting for an answer.
     Answered,
 }
 

@@ -1,4 +1,5 @@
-//! What a server offers, page by page and item by item: a bad entry never hides its siblings.
+//! Paginated listing of a server's tools, resources and prompts. Items are decoded one by one, so a
+//! bad entry never hides its siblings.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -14,23 +15,22 @@ use crate::request::Request;
 use crate::revision::Era;
 use switchboard_json::Json;
 
-/// As many faults of one list are told.
+/// Maximum number of faults reported per list.
 const MAX_FAULTS: usize = 20;
-/// The pauses before a page is asked for again.
+/// Delays before a page is requested again.
 const RETRY_DELAYS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(1)];
 
-/// What can be listed.
+/// The kinds of items that a server lists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ItemKind {
     Tools,
     Resources,
-    /// Resource templates, by URI template.
     Templates,
     Prompts,
 }
 
 impl ItemKind {
-    /// All kinds.
+    /// All kinds, in listing order.
     pub const ALL: [Self; 4] = [Self::Tools, Self::Resources, Self::Templates, Self::Prompts];
 
     const fn method(self) -> &'static str {
@@ -42,7 +42,7 @@ impl ItemKind {
         }
     }
 
-    /// The capability that a server declares if it has any.
+    /// Returns the capability that a server with such items declares.
     #[must_use]
     pub const fn capability(self) -> &'static str {
         match self {
@@ -53,12 +53,12 @@ impl ItemKind {
     }
 }
 
-/// How much of a list is taken.
+/// Limits on the size of a list.
 #[derive(Clone, Copy, Debug)]
 pub struct ListBounds {
     pub pages: usize,
     pub items: usize,
-    /// Bytes of one item.
+    /// Maximum bytes of one item.
     pub item_bytes: usize,
 }
 
@@ -68,25 +68,24 @@ impl Default for ListBounds {
     }
 }
 
-/// One thing that a server offers.
+/// A tool, resource, resource template or prompt of a server.
 #[derive(Clone, Debug)]
 pub struct ListedItem {
-    /// Its name or URI.
+    /// The name or URI.
     pub key: Box<str>,
-    /// Its definition, as the server sent it.
+    /// The definition, exactly as the server sent it.
     pub raw: Box<RawValue>,
 }
 
-/// What came of a listing.
+/// The result of a listing.
 #[derive(Clone, Debug, Default)]
 pub struct ListResult {
-    /// What can be used.
+    /// The valid items.
     pub items: Vec<ListedItem>,
-    /// What was left out, and why; of many, the first ones.
+    /// Why entries were left out; only the first reasons if there are many.
     pub faults: Vec<String>,
-    /// How many entries were left out.
     pub left_out: usize,
-    /// How long it may be taken for what is there, where the server says; the shortest of its pages.
+    /// How long the list may be cached, if the server says so; the minimum over its pages.
     pub ttl: Option<Duration>,
 }
 
@@ -102,7 +101,7 @@ struct ListPage<'a> {
     prompts: Option<Vec<&'a RawValue>>,
     #[serde(borrow, rename = "nextCursor")]
     next: Option<&'a RawValue>,
-    /// Read kindly: a list is not worth less for an odd hint.
+    /// Parsed leniently: an invalid hint must not invalidate the list.
     #[serde(borrow, rename = "ttlMs")]
     lasts: Option<&'a RawValue>,
 }
@@ -119,10 +118,10 @@ struct ListEntry<'a> {
     schema: Option<&'a RawValue>,
 }
 
-/// Lists everything of one kind.
+/// Lists all items of one kind. A server without the method has none.
 ///
 /// # Errors
-/// When a page cannot be had. A server without the method simply has none.
+/// Returns an error if a page cannot be fetched or read.
 pub async fn fetch_list(
     peer: &Peer,
     kind: ItemKind,
@@ -164,7 +163,7 @@ pub async fn fetch_list(
     Ok(listing)
 }
 
-/// Asks for a page, and again if that failed on the way: a list is safe to repeat.
+/// Requests a page and retries transport failures, since listing is idempotent.
 async fn request_page(
     peer: &Peer,
     kind: ItemKind,
@@ -205,7 +204,7 @@ fn add_page(
         ItemKind::Prompts => page.prompts,
     };
     for raw in entries.unwrap_or_default() {
-        // Bad entries count as well: a list of nothing else must end, too.
+        // Bad entries count too, so that a list of nothing but bad entries also ends.
         if listing.items.len() + listing.left_out >= bounds.items {
             listing.faults.push(format!("more than {} items; the rest is left out", bounds.items));
             return Ok(None);

@@ -1,4 +1,4 @@
-//! Lists as servers give them: none, in pages, with bad entries, without an end.
+//! Lists as servers send them: empty, paginated, with bad entries, endless.
 
 use serde_json::{Value, json};
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
@@ -8,7 +8,7 @@ use crate::{WireLimits, stream};
 
 const SOON: Duration = Duration::from_secs(10);
 
-/// What is listed by a server that answers page after page with these, and then begins again.
+/// Lists the items of a server that sends these pages in a cycle.
 async fn listed(pages: &[Value], bounds: ListBounds) -> Result<ListResult, RequestError> {
     let (near, far) = tokio::io::duplex(1 << 16);
     let (from, to) = tokio::io::split(near);

@@ -1,4 +1,4 @@
-//! Messages that wait to be written, and how far each of them got.
+//! The queue of outgoing messages, with the write progress of each.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -8,33 +8,34 @@ use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedSemaphorePermit, Semaphore, TryAcquireError};
 use tokio::time::Instant;
 
-/// Longer messages are written by themselves: copying them costs more than another write.
+/// Maximum length of a message that is copied into a batch. Longer messages are written separately,
+/// since copying them costs more than another write.
 const MAX_COPIED_BYTES: usize = 16 << 10;
-/// As many messages that are longer than that wait at the same time: what was written down long
-/// before it leaves has to be fetched from memory again, and is held there for nothing.
+/// Maximum number of longer messages in the queue. A message that is serialized long before its
+/// write occupies memory needlessly and has left the CPU cache by then.
 const MAX_LONG_MESSAGES: usize = 4;
-/// As much as one write takes from the queue, unless a single message is longer.
+/// Maximum bytes per write, unless a single message is longer.
 const MAX_BATCH_BYTES: usize = 256 << 10;
 
-/// A queue between those who send and the one task that writes.
+/// A queue between senders and the task that writes.
 pub(crate) struct Outbox {
     state: Mutex<OutboxState>,
     wake: Notify,
-    /// Bytes that still fit; whoever waits for some gets them in order.
+    /// Free bytes in the queue, granted in order.
     room: Semaphore,
     limit_bytes: u32,
-    /// Turns for long messages.
+    /// Permits for long messages.
     long: Arc<Semaphore>,
 }
 
-/// A line to write, with its turn if it is a long one.
+/// A line to write, with its permit if it is long.
 #[derive(Debug)]
 pub(crate) struct OutgoingMessage {
     bytes: Vec<u8>,
     _turn: LongMessagePermit,
 }
 
-/// Lets the next long message be written down once this one leaves.
+/// Permit for a long message. The next long message is serialized once it is released.
 pub(crate) type LongMessagePermit = Option<OwnedSemaphorePermit>;
 
 impl OutgoingMessage {
@@ -55,7 +56,7 @@ struct OutboxState {
     last: u64,
     taken: u64,
     written: u64,
-    /// The writer waits for something to write.
+    /// Whether the writer is waiting for messages.
     idle: bool,
     closed: bool,
 }
@@ -66,23 +67,22 @@ impl OutboxState {
     }
 }
 
-/// How far a message got.
+/// The write progress of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WriteProgress {
-    /// Not one byte of it has left us.
+    /// No byte was sent.
     Queued,
-    /// The write that holds it has not returned.
+    /// The write that contains the message has not returned.
     Writing,
-    /// It has left us.
     Written,
 }
 
-/// Why a message was not taken.
+/// The reason why a message was not queued.
 #[derive(Debug)]
 pub(crate) enum PushError {
-    /// There is no room at the moment; here it is back.
+    /// The queue is full; returns the message.
     Full(OutgoingMessage),
-    /// The connection is over.
+    /// The connection has ended.
     Closed,
 }
 
@@ -94,7 +94,7 @@ impl Outbox {
         Self { state: Mutex::default(), wake: Notify::new(), room, limit_bytes, long }
     }
 
-    /// Waits for the turn of a message of about so many bytes, which is not written down before.
+    /// Waits for a permit if the message is long. Callers serialize the message afterwards.
     pub(crate) async fn acquire_turn(&self, bytes: usize) -> Result<LongMessagePermit, PushError> {
         if bytes <= MAX_COPIED_BYTES {
             return Ok(None);
@@ -103,7 +103,7 @@ impl Outbox {
         turn.map(Some).map_err(|_| PushError::Closed)
     }
 
-    /// Queues a line if there is room at once, and returns its number.
+    /// Queues a line if there is room, and returns its number.
     pub(crate) fn push(&self, message: impl Into<OutgoingMessage>) -> Result<u64, PushError> {
         let message = message.into();
         match self.room.try_acquire_many(self.room_for(&message)) {
@@ -116,7 +116,7 @@ impl Outbox {
         }
     }
 
-    /// Queues a line as soon as there is room, and returns its number.
+    /// Waits for room, queues a line, and returns its number.
     pub(crate) async fn push_when_room(
         &self,
         message: impl Into<OutgoingMessage>,
@@ -144,7 +144,7 @@ impl Outbox {
         Ok(number)
     }
 
-    /// The room that a message takes; one that is larger than all there is takes all of it.
+    /// Returns the room that a message takes. A message larger than the queue takes all of it.
     fn room_for(&self, message: &OutgoingMessage) -> u32 {
         u32::try_from(message.bytes.len()).unwrap_or(u32::MAX).min(self.limit_bytes)
     }
@@ -153,7 +153,7 @@ impl Outbox {
         self.room.add_permits(usize::try_from(room).unwrap_or(0));
     }
 
-    /// How far message `number` got.
+    /// Returns the write progress of message `number`.
     pub(crate) fn progress(&self, number: u64) -> WriteProgress {
         let state = self.state.lock();
         if number > state.taken {
@@ -165,7 +165,7 @@ impl Outbox {
         }
     }
 
-    /// Takes back a message of which nothing has left us.
+    /// Removes a message from the queue; returns `false` if its write has started.
     pub(crate) fn cancel(&self, number: u64) -> bool {
         let mut state = self.state.lock();
         let Some(at) = state.queue.iter().position(|(queued, _)| *queued == number) else {
@@ -177,10 +177,11 @@ impl Outbox {
         true
     }
 
-    /// Fills `batch` with what is to be written next; `None` when the connection is over.
+    /// Fills `batch` with the next bytes to write; returns `None` if the connection has ended.
     ///
-    /// Where `is_crowded`, others are about to send as well and get the chance to: one write for
-    /// many messages, and the other side is woken once. Somebody who is alone would only wait.
+    /// If `is_crowded`, more messages are about to be queued, so the writer yields once to collect
+    /// them into one write, which also wakes the other side only once. A single sender would only
+    /// be delayed.
     pub(crate) async fn next_batch(
         &self,
         batch: &mut Vec<u8>,
@@ -203,6 +204,7 @@ impl Outbox {
                     }
                     freed += self.room_for(&message);
                     state.taken = number;
+                    // The first message becomes the batch without a copy.
                     if batch.is_empty() {
                         *batch = message.bytes;
                     } else {
@@ -224,7 +226,7 @@ impl Outbox {
         }
     }
 
-    /// Waits until everything that was queued has left us, within `limit`.
+    /// Waits until all queued messages are written, at most for `limit`.
     pub(crate) async fn flush(&self, limit: Duration) {
         let end = Instant::now() + limit;
         while Instant::now() < end {
@@ -235,7 +237,7 @@ impl Outbox {
         }
     }
 
-    /// Ends the queue; what is still in it will never be written.
+    /// Closes the queue; messages still in it are never written.
     pub(crate) fn close(&self) {
         self.state.lock().closed = true;
         self.room.close();

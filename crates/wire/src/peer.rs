@@ -1,4 +1,4 @@
-//! One side of one connection: asks, is asked, and keeps every deadline.
+//! One side of a connection: sends and receives requests, and enforces every deadline.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
@@ -19,14 +19,15 @@ use crate::outbox::Outbox;
 use crate::request::into_line;
 use crate::revision::{Era, Revision};
 
-/// How long a notification or an answer waits for room: whoever reads nothing for longer is stuck.
+/// How long a notification or an answer waits for room. A peer that reads nothing for longer is
+/// stuck.
 const SEND_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long messages that wait may still leave when a connection ends politely.
+/// How long queued messages may still be written during a graceful shutdown.
 const CLOSE_GRACE: Duration = Duration::from_millis(500);
-/// Maximum refusals on their way; a side that asks for more and does not read gets no answer.
+/// Maximum refusals in the queue. Further requests of a peer that does not read get no answer.
 const MAX_PENDING_REFUSALS: usize = 64;
 
-/// One side of a connection. Clones share it.
+/// One side of a connection. Clones share the connection.
 #[derive(Clone)]
 pub struct Peer {
     pub(crate) shared: Arc<PeerShared>,
@@ -51,17 +52,17 @@ pub(crate) struct PeerShared {
     pub(crate) observer: OnceLock<Box<NotificationObserver>>,
 }
 
-/// Hears what is told of a request: its tag, the method of the notification, and its parameters.
+/// Observer of the notifications of tagged requests: tag, method and parameters.
 type NotificationObserver = dyn Fn(u64, &str, &Json) + Send + Sync;
 
-/// How messages leave us.
+/// The transport of outgoing messages.
 pub(crate) enum PeerLink {
-    /// As lines, written by one task.
+    /// Lines, written by one task.
     Stream(Outbox),
     Http(Box<HttpLink>),
 }
 
-/// Which revision we speak on this connection, and what it adds to every request.
+/// The protocol revision in use, and the metadata that it adds to every request.
 #[derive(Clone, Debug)]
 pub struct ProtocolState {
     pub revision: Revision,
@@ -69,46 +70,44 @@ pub struct ProtocolState {
     pub meta: String,
 }
 
-/// What the other side sends without being asked.
+/// A message that the other side sends on its own initiative, or too late.
 #[derive(Debug)]
 pub enum Inbound {
     /// A request; answer it with [`Peer::reply`].
     Request {
         id: Json,
-        /// What they ask for.
         method: String,
         params: Option<Json>,
-        /// The tag of the request of ours that it belongs to, where the transport tells.
+        /// The tag of our request that it belongs to, if the transport says so.
         belongs_to: Option<u64>,
     },
     Notification {
         method: String,
         params: Option<Json>,
-        /// The tags of the requests of ours that a message may belong to: of one where the
-        /// transport tells, else of all that are under way.
+        /// The tags of our requests that the message may belong to: one if the transport says so,
+        /// otherwise all in flight.
         during: Vec<u64>,
     },
-    /// Somebody else answers at the server's address than before.
+    /// The address or certificate of the server has changed.
     IdentityChanged,
-    /// An answer to a request that was given up, with that request's tag.
+    /// An answer to an abandoned request.
     Late {
-        /// The tag of the request.
+        /// The tag that the caller chose for the request.
         tag: u64,
-        /// The result, or why there is none.
         answer: RequestResult,
     },
 }
 
-/// What went past that was no answer to anybody.
+/// Counters of messages that settled no request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
-    /// Lines that were not messages.
+    /// Lines that are not messages.
     pub noise: u64,
-    /// Answers with an id that we never gave out, or of another type.
+    /// Answers whose id was never issued or has the wrong type.
     pub unknown_answers: u64,
-    /// Answers to requests that were given up.
+    /// Answers to abandoned requests.
     pub late_answers: u64,
-    /// Requests and notifications that found their queue full.
+    /// Requests and notifications dropped because the queue was full.
     pub dropped: u64,
 }
 
@@ -141,31 +140,31 @@ impl Peer {
         (Self { shared }, queue)
     }
 
-    /// Sets the revision that is spoken from here on.
+    /// Sets the protocol revision for all further messages.
     pub fn set_protocol(&self, stance: ProtocolState) {
         *self.shared.protocol.lock() = Arc::new(stance);
     }
 
-    /// Has what is told of requests that have a tag heard as it comes, before their answer and with
-    /// nothing left out: reports of progress, and messages that belong to one request. Whoever hears
-    /// it must not take long.
+    /// Registers an observer of the notifications of tagged requests: progress, and log messages
+    /// that belong to one request. The observer sees every notification, before the answer of the
+    /// request. It runs while messages are dispatched and must return quickly.
     ///
-    /// Only the first to ask for it hears.
+    /// Only the first observer is registered.
     pub fn observe_notifications(&self, hear: impl Fn(u64, &str, &Json) + Send + Sync + 'static) {
         // A second observer is ignored, as documented.
         _ = self.shared.observer.set(Box::new(hear));
     }
 
-    /// The revision that is spoken.
+    /// Returns the protocol revision in use.
     #[must_use]
     pub fn protocol(&self) -> Arc<ProtocolState> {
         self.shared.protocol()
     }
 
-    /// Tells the other side something.
+    /// Sends a notification.
     ///
     /// # Errors
-    /// When it could not be sent.
+    /// Returns an error if the notification could not be sent.
     pub async fn notify(&self, method: &str, params: &str) -> Result<(), RequestError> {
         let meta = match self.shared.protocol() {
             stance if stance.revision.era() == Era::Modern => stance.meta.clone(),
@@ -177,7 +176,7 @@ impl Peer {
     /// Answers a request of the other side.
     ///
     /// # Errors
-    /// When it could not be sent.
+    /// Returns an error if the answer could not be sent.
     pub async fn reply(
         &self,
         id: &Json,
@@ -187,7 +186,7 @@ impl Peer {
         self.send_text(text, "").await
     }
 
-    /// Refuses a request of the other side, without waiting for the answer to leave.
+    /// Refuses a request of the other side without waiting for the answer to be written.
     pub fn refuse(&self, id: Json, why: RpcError) {
         self.shared.spawn_reply(id, Err(why));
     }
@@ -202,7 +201,7 @@ impl Peer {
                 }
             }
             PeerLink::Http(link) => {
-                // Boxed: the future is large, and all who tell something would be as large.
+                // Boxed, since the future is large and would make all callers' futures as large.
                 let telling = Box::pin(link.send_message(&self.shared, text, method));
                 tokio::time::timeout(SEND_TIMEOUT, telling).await.unwrap_or_else(|_| {
                     Err(RequestError::Unknown("the server does not take messages".to_owned()))
@@ -211,7 +210,7 @@ impl Peer {
         }
     }
 
-    /// Ends the connection politely, then for good.
+    /// Closes the connection gracefully: writes queued messages or ends the HTTP session first.
     pub async fn shutdown(&self, reason: &str) {
         if !self.is_closed() {
             match &self.shared.link {
@@ -222,43 +221,43 @@ impl Peer {
         self.close(reason);
     }
 
-    /// Ends the connection at once; everyone who waits is told `reason`.
+    /// Closes the connection at once; requests in flight fail with `reason`.
     pub fn close(&self, reason: &str) {
         self.shared.close(reason);
     }
 
-    /// Whether the connection is over.
+    /// Returns whether the connection has ended.
     #[must_use]
     pub fn is_closed(&self) -> bool {
         self.shared.over.is_cancelled()
     }
 
-    /// Waits until the connection is over and says why it is.
+    /// Waits until the connection has ended, and returns the reason.
     pub async fn wait_until_closed(&self) -> CloseReason {
         self.shared.over.cancelled().await;
         self.shared.in_flight.close_reason().unwrap_or_else(|| CloseReason("closed".to_owned()))
     }
 
-    /// How many requests wait for an answer.
+    /// Returns the number of requests in flight.
     #[must_use]
     pub fn in_flight(&self) -> usize {
         self.shared.in_flight.len()
     }
 
-    /// The tags of the requests that wait and have one.
+    /// Returns the tags of the requests in flight that have one.
     #[must_use]
     pub fn tags(&self) -> Vec<u64> {
         self.shared.in_flight.tags()
     }
 
-    /// Makes the wait of every request start again, as progress does: for when the other side has
-    /// to wait for us. Says how many requests wait.
+    /// Restarts the idle deadline of every request, as progress does, for example while the server
+    /// waits for our answer to an elicitation. Returns the number of requests in flight.
     #[expect(clippy::must_use_candidate, reason = "the number is a by-product")]
     pub fn renew_waits(&self) -> usize {
         self.shared.in_flight.renew_deadlines()
     }
 
-    /// What went past that was no answer to anybody.
+    /// Returns the counters of messages that settled no request.
     #[must_use]
     pub fn stats(&self) -> Stats {
         let counts = &self.shared.counts;
@@ -281,7 +280,7 @@ impl PeerShared {
     }
 
     pub(crate) fn close(&self, reason: &str) {
-        // First the queue: who is told that its request was still in it must be right for good.
+        // Close the queue first: a request reported as never sent must not be written afterwards.
         if let PeerLink::Stream(outbox) = &self.link {
             outbox.close();
         }
@@ -290,7 +289,7 @@ impl PeerShared {
         }
     }
 
-    /// Answers on a task of its own: the reader must not wait for room to write.
+    /// Answers on a separate task, since the reader must not wait for room in the queue.
     pub(crate) fn spawn_reply(self: &Arc<Self>, id: Json, answer: Result<&'static str, RpcError>) {
         let Ok(turn) = Arc::clone(&self.refusals).try_acquire_owned() else {
             self.counts.dropped.fetch_add(1, Ordering::Relaxed);
@@ -298,25 +297,25 @@ impl PeerShared {
         };
         let peer = Peer { shared: Arc::clone(self) };
         tokio::spawn(async move {
-            // If the connection has ended, so has the request.
+            // If the connection has ended, the request has too.
             _ = peer.reply(&id, answer).await;
             drop(turn);
         });
     }
 }
 
-/// A peer that is closed when it is dropped, unless it is kept: for those who may be interrupted.
+/// A guard that closes its peer on drop unless kept, for code that may be cancelled.
 #[derive(Debug)]
 pub struct TentativePeer(Option<Peer>);
 
 impl TentativePeer {
-    /// Holds a peer until it is clear whether it is wanted.
+    /// Guards `peer`.
     #[must_use]
     pub const fn new(peer: Peer) -> Self {
         Self(Some(peer))
     }
 
-    /// The peer is wanted.
+    /// Disarms the guard; the peer stays open.
     pub fn keep(mut self) {
         self.0 = None;
     }
@@ -330,10 +329,10 @@ impl Drop for TentativePeer {
     }
 }
 
-/// Watches the deadlines of all requests until the peer is gone.
+/// Enforces the deadlines of all requests until the peer is dropped.
 ///
-/// A timer per request would cost more than the rest of its bookkeeping; nearly all requests are
-/// answered long before their deadline.
+/// A single watcher, since a timer per request would cost more than the rest of its bookkeeping;
+/// nearly all requests are answered long before their deadline.
 async fn watch_deadlines(peer: Weak<PeerShared>) {
     let Some(earlier) = peer.upgrade().map(|shared| shared.in_flight.deadline_notify()) else {
         return;
@@ -363,7 +362,7 @@ mod refusals_tests {
 
     use super::*;
 
-    /// The other side reads nothing, so that every answer waits for room.
+    /// The other side reads nothing, so every answer waits for room.
     #[tokio::test]
     async fn refusals_that_nobody_reads_are_bounded() {
         let (ours, mut theirs) = duplex(1_024);
@@ -375,7 +374,7 @@ mod refusals_tests {
         }
         let dropped = peer.stats().dropped;
         assert_eq!(dropped, 1_000 - u64::try_from(MAX_PENDING_REFUSALS).unwrap());
-        // Once somebody reads, there is room again.
+        // Reading makes room again.
         let mut read = Vec::new();
         while read.iter().filter(|byte| **byte == b'\n').count() < MAX_PENDING_REFUSALS {
             let mut bytes = [0; 512];

@@ -1,4 +1,4 @@
-//! What a peer does when the other side answers late, twice, wrongly, in a flood or not at all.
+//! Peers against late, duplicate, invalid, flooding and missing answers.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +14,7 @@ use crate::{Inbound, Json, Peer, Request, RequestError, WireLimits, stream};
 
 const LONG: Duration = Duration::from_secs(20);
 
-/// The other end of a connection, driven by hand.
+/// The other end of a connection, driven by the test.
 struct Far {
     from: BufReader<ReadHalf<DuplexStream>>,
     to: WriteHalf<DuplexStream>,
@@ -220,7 +220,7 @@ async fn progress_keeps_a_request_alive_up_to_the_total() {
     assert!(steps.len() >= 58 && steps.is_sorted(), "{steps:?}");
 }
 
-/// Notes what is overheard: the tag and the number in it.
+/// Records the tag and the number of each observed notification.
 fn overheard(peer: &Peer) -> Arc<Mutex<Vec<(u64, u64)>>> {
     let heard = Arc::new(Mutex::new(Vec::new()));
     let hear = Arc::clone(&heard);

@@ -1,4 +1,4 @@
-//! One request: delivered, followed, answered or given up, and never waited for beyond its time.
+//! The life of one request: delivery, progress, answer, cancellation and deadlines.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -16,32 +16,31 @@ use crate::outbox::{OutgoingMessage, PushError, WriteProgress};
 use crate::peer::{Peer, PeerLink};
 use crate::revision::Era;
 
-/// A request to make.
+/// A request to send.
 #[derive(Clone, Debug)]
 pub struct Request<'a> {
-    /// What to ask for.
     pub method: &'a str,
-    /// With what: the text of a JSON object, or nothing.
+    /// The parameters: the text of a JSON object, or empty.
     pub params: &'a str,
-    /// How long to wait without hearing anything of it.
+    /// Maximum time without progress.
     pub idle: Duration,
-    /// How long to wait in all.
+    /// Maximum time in total.
     pub total: Duration,
-    /// Where progress goes; with it, progress makes the wait start again.
+    /// Receiver of progress reports. If set, each report restarts the idle deadline.
     pub progress: Option<mpsc::Sender<Json>>,
-    /// A number of the caller's choice, given back with a late answer.
+    /// A number chosen by the caller, returned with a late answer.
     pub tag: u64,
-    /// What the request is about, for the `Mcp-Name` header.
+    /// The name of the target, for the `Mcp-Name` header.
     pub name: Option<&'a str>,
     pub headers: &'a [(String, String)],
-    /// Members of `_meta` in place of those that every request of a modern connection has.
+    /// Members of `_meta` that override those of the connection. Ignored on legacy connections.
     pub meta: &'a [(&'static str, String)],
-    /// Further members of `_meta`, as JSON text without braces; none of them may be among ours.
+    /// Additional members of `_meta`, as JSON text without braces. They must not duplicate others.
     pub further_meta: &'a str,
 }
 
 impl<'a> Request<'a> {
-    /// A request that waits for `timeout`.
+    /// Creates a request whose idle and total deadlines are `timeout`.
     #[must_use]
     pub const fn new(method: &'a str, params: &'a str, timeout: Duration) -> Self {
         Self {
@@ -60,12 +59,12 @@ impl<'a> Request<'a> {
 }
 
 impl Peer {
-    /// Asks, and waits for the answer within the request's time, whatever the other side does.
+    /// Sends a request and waits for its answer. Deadlines fire whatever the other side does.
     ///
-    /// Dropping the future gives the request up and tells the other side.
+    /// Dropping the future abandons the request and notifies the other side.
     ///
     /// # Errors
-    /// When there is no result; the error says whether the request may have run.
+    /// Returns an error if there is no result; the error says whether the request may have run.
     pub async fn request(&self, request: Request<'_>) -> RequestResult {
         let shared = &*self.shared;
         let id = shared.next_id();
@@ -81,7 +80,7 @@ impl Peer {
         let settled = {
             let deliver = open.deliver(&request);
             tokio::pin!(deliver);
-            // Whichever comes first: the delivery may bring the answer itself.
+            // Over HTTP, the delivery may return the answer.
             let delivered = tokio::select! {
                 biased;
                 answered = &mut answer => Err(answered.ok()),
@@ -94,16 +93,16 @@ impl Peer {
                 Err(answered) => answered.map(WaitEnd::Table),
             }
         };
-        // Before the table lets go of its end: that would wake us for nothing.
+        // Drop the receiver before the table drops the sender, to avoid a spurious wake-up.
         drop(answer);
         open.finish(settled)
     }
 }
 
-/// The number of a request that has no place in the queue.
+/// Placeholder for the queue number of a request that is not queued.
 const NOT_QUEUED: u64 = u64::MAX;
 
-/// A request that has been entered and must be settled, or given up when it is dropped.
+/// A request in the table. Dropping it unsettled abandons the request.
 struct OpenRequest<'p> {
     peer: &'p Peer,
     id: u64,
@@ -112,25 +111,25 @@ struct OpenRequest<'p> {
     done: bool,
 }
 
-/// Where the answer comes from once a request was delivered.
+/// Where the answer of a delivered request comes from.
 pub(crate) enum DeliveryResult {
-    /// It came back with the delivery.
+    /// The delivery returned it.
     Answered(Json),
-    /// It will come through the table of open requests.
+    /// It will arrive through the table of requests in flight.
     Elsewhere,
 }
 
-/// What ended the wait.
+/// The cause that ended the wait of a request.
 enum WaitEnd {
-    /// An answer through the table of open requests.
+    /// An answer or a timeout through the table of requests in flight.
     Table(RequestResult),
-    /// The delivery itself brought the answer, or failed.
+    /// The delivery, with an answer or an error.
     Delivery(RequestResult),
 }
 
 impl<'p> OpenRequest<'p> {
     fn new(peer: &'p Peer, id: u64, request: &Request<'_>) -> Self {
-        // A handshake cannot be cancelled by the protocol's rules.
+        // The protocol does not allow a handshake to be cancelled.
         let tells_when_dropped = !matches!(request.method, "initialize" | "server/discover");
         Self { peer, id, number: AtomicU64::new(NOT_QUEUED), tells_when_dropped, done: false }
     }
@@ -164,12 +163,12 @@ impl<'p> OpenRequest<'p> {
                 self.number.store(number, Ordering::Relaxed);
                 Ok(DeliveryResult::Elsewhere)
             }
-            // Boxed: the future is large, and most requests do not need it.
+            // Boxed, since the future is large and most requests do not need it.
             PeerLink::Http(link) => Box::pin(link.exchange(shared, self.id, text, request)).await,
         }
     }
 
-    /// How far the request got on its way out.
+    /// Returns the write progress of the request.
     fn progress(&self) -> WriteProgress {
         match &self.peer.shared.link {
             PeerLink::Stream(outbox) => outbox.progress(self.number.load(Ordering::Relaxed)),
@@ -177,7 +176,7 @@ impl<'p> OpenRequest<'p> {
         }
     }
 
-    /// What a closed connection means for this request.
+    /// Returns the error for a closed connection, by how much of the request was written.
     fn connection_lost(&self) -> RequestError {
         let reason = self.peer.shared.in_flight.close_reason();
         let reason = reason.map_or_else(|| "the connection is closed".to_owned(), |why| why.0);
@@ -213,14 +212,15 @@ impl<'p> OpenRequest<'p> {
             return RequestError::TimedOut(waited);
         };
         let number = self.number.load(Ordering::Relaxed);
-        // Taking it back is the proof: the writer can not have it as well.
+        // Removing it from the queue proves that the writer never had it.
         if number == NOT_QUEUED || outbox.cancel(number) {
             self.done = true;
             return RequestError::NotSent("the server did not read what came before".to_owned());
         }
         match outbox.progress(number) {
             WriteProgress::Queued | WriteProgress::Writing => {
-                // Half a message is in the pipe: nothing after it would be understood.
+                // A partial message is in the pipe, so the server could not parse anything after
+                // it.
                 self.peer.close("the server stopped reading in the middle of a message");
                 RequestError::Unknown("the server stopped reading in the middle of it".to_owned())
             }
@@ -250,10 +250,11 @@ impl Drop for OpenRequest<'_> {
         match &shared.link {
             PeerLink::Stream(outbox) => {
                 let text = envelope::notification_text("notifications/cancelled", &params, "");
-                // With the queue full the server does not read; it would not read this either.
+                // A full queue means that the server does not read, so it would not read this
+                // either.
                 _ = outbox.push(into_line(text));
             }
-            // A modern HTTP server learns it from the closed stream.
+            // A modern HTTP server detects the cancellation by the closed stream.
             PeerLink::Http(_) if shared.protocol().revision.era() == Era::Modern => {}
             PeerLink::Http(_) => {
                 let peer = self.peer.clone();
@@ -267,7 +268,7 @@ impl Drop for OpenRequest<'_> {
     }
 }
 
-/// The members of a `_meta`, with others in their place; a legacy connection has none to replace.
+/// Overrides members of `_meta`. Does nothing on a legacy connection, where `meta` is empty.
 fn replace_meta<'m>(meta: &'m str, others: &[(&'static str, String)]) -> Cow<'m, str> {
     if others.is_empty() || meta.is_empty() {
         return Cow::Borrowed(meta);
@@ -280,7 +281,7 @@ fn replace_meta<'m>(meta: &'m str, others: &[(&'static str, String)]) -> Cow<'m,
     Cow::Owned(kept.chain(put).collect::<Vec<_>>().join(","))
 }
 
-/// The same with further members behind it.
+/// Appends further members.
 fn with_further_meta<'m>(meta: Cow<'m, str>, further: &'m str) -> Cow<'m, str> {
     match (meta.is_empty(), further.is_empty()) {
         (_, true) => meta,
@@ -289,7 +290,8 @@ fn with_further_meta<'m>(meta: Cow<'m, str>, further: &'m str) -> Cow<'m, str> {
     }
 }
 
-/// A message as one line: line breaks between its tokens are as good as spaces.
+/// Converts a message into one line. Line breaks can only occur between tokens, so spaces are
+/// equivalent.
 pub(crate) fn into_line(text: String) -> Vec<u8> {
     let mut line = text.into_bytes();
     if memchr::memchr2(b'\n', b'\r', &line).is_some() {

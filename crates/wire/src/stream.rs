@@ -1,4 +1,4 @@
-//! A peer over a pair of byte streams: a child process, a socket, or a pipe inside this process.
+//! A peer over a pair of byte streams: a child process, a socket, or an in-process pipe.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -16,15 +16,15 @@ use crate::limits::{UnreadableLines, WireLimits};
 use crate::outbox::Outbox;
 use crate::peer::{Inbound, Peer, PeerLink, PeerShared};
 
-/// How long the reader may still find answers after the writer has failed.
+/// How long the reader may still receive answers after the writer failed.
 const READ_DRAIN: Duration = Duration::from_millis(200);
 
-/// With more requests than this under way, the next one is likely to come at once.
+/// Number of requests in flight above which the writer expects more messages at once.
 const CROWDED_THRESHOLD: usize = 8;
 
 /// Starts a peer that reads lines from `from` and writes lines to `to`.
 ///
-/// Two tasks carry it; both end when the connection does.
+/// Runs a reader task and a writer task; both end with the connection.
 pub fn start_stream<R, W>(from: R, to: W, limits: WireLimits) -> (Peer, mpsc::Receiver<Inbound>)
 where
     R: AsyncRead + Send + Unpin + 'static,
@@ -37,7 +37,7 @@ where
     (peer, inbound)
 }
 
-/// Two peers that talk to each other inside this process.
+/// Creates two connected peers within this process.
 #[must_use]
 pub fn stream_pair(limits: WireLimits) -> [(Peer, mpsc::Receiver<Inbound>); 2] {
     let (near, far) = tokio::io::duplex(256 << 10);
@@ -62,7 +62,7 @@ async fn run_writer<W: AsyncWrite + Unpin>(shared: Arc<PeerShared>, mut to: W) {
             tokio::time::sleep(READ_DRAIN).await;
             shared.close(&format!("cannot write to the server: {error}"));
         },
-        // A write that is stuck must not keep the pipe open.
+        // A blocked write must not keep the pipe open.
         () = shared.over.cancelled() => {}
     }
 }
@@ -73,7 +73,7 @@ async fn run_reader<R: AsyncRead + Unpin>(shared: Arc<PeerShared>, from: R) {
     let over = shared.over.cancelled();
     tokio::pin!(over);
     let reason = loop {
-        // What is here already needs no waiting, and most lines come many at a time.
+        // Buffered lines need no wake-up, and lines usually arrive in bursts.
         let line = match lines.next_buffered() {
             Some(line) => Ok(line),
             None => tokio::select! {
@@ -91,7 +91,7 @@ async fn run_reader<R: AsyncRead + Unpin>(shared: Arc<PeerShared>, from: R) {
                     }
                 }
             }
-            // The last line may lack its ending; half a message is not one.
+            // The last line may lack its ending; a partial message is an error.
             Ok(FramedLine::Rest(rest)) if shared.dispatch(&rest).is_ok() => {}
             Ok(FramedLine::Rest(rest)) => {
                 break format!("the server's output ended in the middle of {}", excerpt(&rest));
@@ -118,14 +118,14 @@ async fn run_reader<R: AsyncRead + Unpin>(shared: Arc<PeerShared>, from: R) {
     shared.close(&reason);
 }
 
-/// Says to whoever may wait for it that a line was no message.
+/// Answers a line that is not a message, if the other side may be waiting for an answer.
 fn answer_unreadable(shared: &Arc<PeerShared>, why: RpcError) {
     if shared.limits.unreadable == UnreadableLines::Answered {
         shared.spawn_reply(Json::NULL, Err(why));
     }
 }
 
-/// Lines that are not messages, within one minute.
+/// Counts the lines of the current minute that are not messages.
 struct NoiseCounter {
     since: Instant,
     lines: u32,
@@ -137,7 +137,7 @@ impl NoiseCounter {
         Self { since: Instant::now(), lines: 0, bytes: 0 }
     }
 
-    /// Counts a line; returns why the connection ends if it was one too many.
+    /// Counts a line; returns the reason to close the connection if a limit is exceeded.
     fn count(&mut self, shared: &PeerShared, line: &Bytes) -> Option<String> {
         shared.counts.noise.fetch_add(1, Ordering::Relaxed);
         if self.since.elapsed() > Duration::from_secs(60) {

@@ -1,4 +1,4 @@
-//! What becomes of the calls of an answer: which run when, and what the model is told of them.
+//! The calls of an answer: when each runs, and how its result is reported to the model.
 
 use switchboard_core::OutcomeKind;
 use switchboard_prompting::{
@@ -27,7 +27,7 @@ impl TurnState {
             self.push(ChatMessage::Assistant { text, calls, kept });
         }
         let counted = usize::try_from(usage.input + usage.output).unwrap_or(usize::MAX);
-        // The vendor's count is the truth; without one ours has to do.
+        // Prefer the vendor's count; estimate without one.
         self.fill = if usage.input > 0 { counted } else { self.total_tokens() + prompt_tokens };
         if asked.is_empty() {
             return self.end(match stop {
@@ -85,7 +85,7 @@ impl TurnState {
         effects
     }
 
-    /// Starts what may start, or goes on once all have ended.
+    /// Starts the calls that may start, or continues once all have ended.
     fn advance_calls(&mut self) -> Vec<TurnEffect> {
         let several = self.limits.calls;
         let mut room = self.limits.unasked.saturating_sub(self.unasked);
@@ -94,7 +94,7 @@ impl TurnState {
         room = room.saturating_sub(calling.running());
         while let Some(place) = calling.next(several) {
             if room == 0 {
-                // The person is asked before the model is; see `ask_model`.
+                // `ask_model` asks the user before the next request.
                 if calling.running() == 0 {
                     effects.extend(calling.leave_out_all_but(0, texts::TOO_MANY_UNASKED));
                 }
@@ -139,7 +139,7 @@ impl CallBatch {
         self.slots.iter().filter(|slot| slot.progress == SlotProgress::Running).count()
     }
 
-    /// The next call that may start.
+    /// Returns the next call that may start.
     fn next(&self, several: ParallelCalls) -> Option<usize> {
         if self.running() > 0 && several != ParallelCalls::Parallel {
             return None;
@@ -147,7 +147,7 @@ impl CallBatch {
         self.slots.iter().position(|slot| slot.progress == SlotProgress::Waiting)
     }
 
-    /// Starts a call, or ends it at once where it must not run.
+    /// Starts a call, or ends it immediately if it must not run.
     fn start(&mut self, place: usize, repeats: &mut RepeatDetector) -> Option<TurnEffect> {
         let slot = self.slots.get_mut(place)?;
         slot.progress = SlotProgress::Running;
@@ -169,7 +169,7 @@ impl CallBatch {
         }
     }
 
-    /// Ends everything that has not started, but for the first `keep` of them.
+    /// Ends all waiting calls except the first `keep`.
     fn leave_out_all_but(&mut self, keep: usize, text: &str) -> Vec<TurnEffect> {
         let slots = self.slots.iter_mut().enumerate();
         slots
@@ -179,7 +179,7 @@ impl CallBatch {
             .collect()
     }
 
-    /// What the model is told of them.
+    /// Builds the message with the results for the model.
     fn results(&self) -> ChatMessage {
         let ended = self.slots.iter().filter_map(|slot| Some((slot, slot.end()?)));
         if self.native {

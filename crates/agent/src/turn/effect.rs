@@ -1,4 +1,4 @@
-//! What a driver has to bring about.
+//! Effects of the state machine, which the driver performs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,34 +6,34 @@ use switchboard_core::OutcomeKind;
 
 use crate::turn::input::Failure;
 
-/// Something to bring about. Its end comes back as an input.
+/// An effect to perform. Its result comes back as an input.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TurnEffect {
-    /// Ask the model, with the messages of the state.
+    /// Send the messages of the state to the model.
     AskModel,
-    /// Do what the model asked for in this slot.
+    /// Run the call in this slot.
     Run {
-        /// Which one, from 0.
+        /// The index of the call.
         slot: usize,
     },
-    /// Tell that a call does not run.
+    /// Report a call that does not run.
     LeaveOut {
-        /// Which one, from 0.
+        /// The index of the call.
         slot: usize,
         outcome: OutcomeKind,
-        /// What the model is told.
+        /// The report to the model.
         text: String,
     },
-    /// Ask the person whether to go on.
+    /// Ask the user whether to continue.
     AskPerson(Limit),
-    /// Find words that stand for the first messages.
+    /// Summarize the first messages.
     Compact {
-        /// How many of them.
+        /// The number of messages.
         upto: usize,
     },
-    /// Give up what runs.
+    /// Cancel everything that is running.
     StopAll,
-    /// Tell that the turn has ended.
+    /// Report the end of the turn.
     End(TurnEnd),
 }
 

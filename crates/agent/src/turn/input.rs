@@ -1,4 +1,4 @@
-//! What can happen to a conversation; kept in order, this is the conversation.
+//! Inputs of the state machine. The stored sequence of inputs is the conversation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,141 +7,134 @@ use switchboard_prompting::{Image, ModelErrorKind, StopReason, TokenUsage, Vendo
 
 use crate::turn::state::TurnLimits;
 
-/// One thing that happened.
+/// An input of the state machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum TurnInput {
-    /// The conversation begins, or goes on under other limits.
+    /// The conversation starts, or continues under other limits.
     Began {
         limits: TurnLimits,
     },
-    /// The person said something.
+    /// A user message.
     Said {
         text: String,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<Image>,
     },
     Answered(Box<TurnAnswer>),
-    /// The model could not be asked.
+    /// The request to the model failed.
     NoAnswer(Failure),
     /// A call of the last answer has ended.
     Ended {
-        /// Which of them, from 0.
+        /// The index of the call.
         slot: usize,
         end: Box<CallEnd>,
     },
-    /// The person answered the question whether to go on.
+    /// The user decided whether to continue after a limit.
     Decided {
         decision: LimitDecision,
     },
-    /// The person gave the step up.
+    /// The user cancelled the running step.
     Cancelled(Interruption),
-    /// The beginning of the conversation was cut to make room.
+    /// The beginning of the conversation was replaced with a summary.
     Compacted {
-        /// How many messages were cut.
+        /// The number of messages replaced.
         upto: usize,
-        /// What stands for them.
         summary: String,
-        /// Under which name the model can read them, if it can.
+        /// The handle under which the model can read the messages, if they were stored.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         handle: Option<String>,
     },
-    /// The model is to be asked once more after it failed.
+    /// The user retries the failed request.
     Retried,
-    /// Everything after an earlier step does not count any more.
+    /// All steps after an earlier one are undone.
     Undone {
-        /// The last step that counts.
+        /// The last step that remains.
         to: u64,
     },
 }
 
-/// A whole answer of a model.
+/// A complete answer of a model.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TurnAnswer {
-    /// The words, with the calls in them if it calls in text.
+    /// The text, including calls if the model calls tools in its text.
     pub text: String,
-    /// What it asks for, in order.
+    /// The requested calls, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asked: Vec<TurnCall>,
-    /// Whether it asks through the vendor's API.
+    /// Whether the calls are native, through the vendor's API.
     pub native: bool,
-    /// The message in the vendor's own form.
+    /// The message in the vendor's own format.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<VendorMessage>,
     pub stop: StopReason,
     pub usage: TokenUsage,
-    /// About how many tokens the system prompt and the definitions have.
+    /// Estimated tokens of the system prompt and the tool definitions.
     pub prompt_tokens: usize,
-    /// Which model it was.
+    /// The profile of the model.
     pub model: String,
 }
 
-/// One thing that a model asks for.
+/// A call requested by a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnCall {
-    /// The name of the call, which its result carries.
+    /// The id of the call, which its result refers to.
     pub id: String,
-    /// The name under which it was asked for.
+    /// The tool name that the model used.
     pub name: String,
-    /// The arguments as they were written: the text of a JSON object.
+    /// The arguments as the model wrote them: the text of a JSON object.
     pub arguments: String,
     pub what: TurnCallKind,
 }
 
-/// What a model means by something it asks for.
+/// The resolved meaning of a requested call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum TurnCallKind {
-    /// A call on a server.
+    /// A call to a server.
     Call {
         server: String,
-        /// Whether a tool is run or a resource read.
         wanted: CallKind,
-        /// The tool, or the resource's address.
+        /// The tool name or the resource URI.
         target: String,
-        /// The arguments as the server wants them: the text of a JSON object.
+        /// The arguments for the server: the text of a JSON object.
         arguments: String,
     },
     /// One of the conversation's own tools.
     Own,
-    /// Nothing that could be called.
+    /// A call that cannot be made.
     Mistake {
-        /// What is wrong and what to do, for the model.
+        /// The problem and the remedy, for the model.
         message: String,
     },
 }
 
-/// Whether a tool is run or a resource read.
+/// The kind of a call to a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CallKind {
-    /// A tool is run.
     Tool,
-    /// A resource is read.
     Resource,
 }
 
-/// How something that was asked for has ended.
+/// The end of a requested call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallEnd {
     pub outcome: OutcomeKind,
-    /// In words for the model.
+    /// The report to the model.
     pub text: String,
-    /// Whose words these are, where that is somebody whom the person does not vouch for.
+    /// The origin of the text, if it is a server that the user does not trust.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// Pictures of the result.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
-    /// Who agreed to it.
     pub consent: Consent,
-    /// Whether the model asked for something that cannot be.
+    /// Whether the call was a mistake of the model.
     #[serde(default)]
     pub mistake: bool,
-    /// The number of the call in the record.
+    /// The id of the call in the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub call: Option<String>,
-    /// How long it took.
     #[serde(default)]
     pub milliseconds: u64,
 }
@@ -158,7 +151,7 @@ pub enum Consent {
     NotNeeded,
 }
 
-/// What a person wants when the conversation has reached a limit.
+/// The user's decision after a limit was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum LimitDecision {
@@ -179,15 +172,15 @@ pub struct Failure {
     pub hint: Option<String>,
 }
 
-/// A step that was given up.
+/// A cancelled step.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interruption {
-    /// What the model had said of its answer by then.
+    /// The partial answer of the model.
     pub heard: String,
 }
 
 impl CallEnd {
-    /// Something that did not run, with the reason for the model.
+    /// Creates the end of a call that did not run, with the reason for the model.
     #[must_use]
     pub fn not_run(outcome: OutcomeKind, text: impl Into<String>) -> Self {
         Self {
@@ -202,7 +195,7 @@ impl CallEnd {
         }
     }
 
-    /// Whether the model is told that it went wrong.
+    /// Returns whether the call is reported to the model as failed.
     #[must_use]
     pub fn is_failure(&self) -> bool {
         self.outcome != OutcomeKind::Ok

@@ -1,6 +1,6 @@
 //! The conversation as a pure state machine: inputs go in, effects come out.
 //!
-//! [`step`] takes a [`TurnState`] and a [`TurnInput`] and returns the next state and the
+//! [`step()`] takes a [`TurnState`] and a [`TurnInput`] and returns the next state and the
 //! [`TurnEffect`]s that a driver has to perform. The inputs in order are the whole conversation:
 //! storing them stores everything, and running them again restores the state ([`replay()`]).
 

@@ -1,23 +1,23 @@
-//! The state of a conversation from the inputs that were kept.
+//! Restores the state of a conversation by replaying its stored inputs.
 
 use crate::turn::input::TurnInput;
 use crate::turn::state::TurnState;
 use crate::turn::step::step;
 
-/// A kept input with its number, from 1.
+/// A stored input with its step number, starting at 1.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TurnEntry {
     pub number: u64,
     pub input: TurnInput,
 }
 
-/// Runs the inputs again. What was undone does not count; the numbers go on all the same.
+/// Replays the inputs. Undone steps are skipped, but their numbers are not reused.
 #[must_use]
 pub fn replay(entries: Vec<TurnEntry>) -> TurnState {
     let last = entries.last().map_or(0, |entry| entry.number);
     let mut state = TurnState::default();
     for entry in without_undone(entries) {
-        // Calls are named after the number of their answer, so it must be the one it was kept under.
+        // Calls are identified by the step number of their answer, so restore that number.
         state.number = entry.number.saturating_sub(1);
         state = step(state, entry.input).0;
     }
@@ -25,9 +25,9 @@ pub fn replay(entries: Vec<TurnEntry>) -> TurnState {
     state
 }
 
-/// The last step before the newest turn: what an undo goes back to. None without a turn.
+/// Returns the last step before the newest turn, to which an undo goes back; `None` without a turn.
 ///
-/// What was said while something ran belongs to the turn that ran.
+/// A message sent while a step was running belongs to that step's turn.
 #[must_use]
 pub fn before_last_turn(entries: &[TurnEntry]) -> Option<u64> {
     let mut state = TurnState::default();
@@ -42,13 +42,13 @@ pub fn before_last_turn(entries: &[TurnEntry]) -> Option<u64> {
     before
 }
 
-/// The entries that count: without what was undone.
+/// Returns the entries without the undone ones.
 #[must_use]
 pub fn without_undone(entries: Vec<TurnEntry>) -> Vec<TurnEntry> {
     let mut counting: Vec<TurnEntry> = Vec::with_capacity(entries.len());
     for entry in entries {
         if let TurnInput::Undone { to } = entry.input {
-            // Limits are no part of a turn: they stay as they are.
+            // Limits are not part of a turn, so they are kept.
             let stays = |entry: &TurnEntry| matches!(entry.input, TurnInput::Began { .. });
             counting.retain(|before| before.number <= to || stays(before));
         } else {

@@ -9,22 +9,20 @@ use switchboard_prompting::{
 use crate::turn::effect::{Limit, TurnEffect};
 use crate::turn::input::{CallEnd, TurnCall};
 
-/// Where a conversation stands.
+/// The state of a conversation.
 #[derive(Clone, Debug)]
 pub struct TurnState {
-    /// How many inputs there were.
+    /// Number of inputs so far.
     pub number: u64,
-    /// What it may do.
     pub limits: TurnLimits,
-    /// What the model is told of the conversation.
+    /// The conversation as the model sees it.
     pub messages: Vec<ChatMessage>,
-    /// What it waits for.
     pub phase: Phase,
-    /// What all answers cost together.
+    /// The total usage of all answers.
     pub usage: TokenUsage,
-    /// About how many tokens the next question to the model has.
+    /// Estimated tokens of the next request.
     pub fill: usize,
-    /// How often the beginning was cut.
+    /// How many times the beginning was replaced with a summary.
     pub cuts: usize,
     pub(super) queued: Vec<(String, Vec<Image>)>,
     pub(super) steps: usize,
@@ -34,36 +32,35 @@ pub struct TurnState {
     pub(super) squeezed: bool,
 }
 
-/// What a conversation may do before a person has to speak, and how calls are run.
+/// Limits on a turn before the user is asked, and how calls are run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnLimits {
-    /// How often the model may be asked in one turn.
+    /// Maximum number of requests to the model per turn.
     pub steps: usize,
-    /// How many mistakes in a row it may make.
+    /// Maximum number of consecutive mistakes.
     pub mistakes: u32,
-    /// How many calls in a row may run without a question.
+    /// Maximum number of consecutive calls that run without approval by a person.
     pub unasked: usize,
-    /// What happens with several calls in one message.
     pub calls: ParallelCalls,
-    /// How many tokens the model can hold in mind.
+    /// The context window of the model, in tokens.
     pub window: usize,
 }
 
-/// What happens with several calls in one message.
+/// How multiple calls in one message are run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ParallelCalls {
-    /// The first runs, and the others are told to wait.
+    /// Only the first runs; the others are left out.
     One,
-    /// All run, one after the other.
+    /// All run sequentially.
     #[default]
     Each,
-    /// All run at the same time.
+    /// All run concurrently.
     Parallel,
 }
 
 impl TurnLimits {
-    /// The limits that the settings give, for a model with such a window.
+    /// Returns the limits of the settings, for a model with this context window.
     #[must_use]
     pub fn from_settings(settings: &ChatSettings, window: usize) -> Self {
         Self {
@@ -86,18 +83,18 @@ impl Default for TurnLimits {
     }
 }
 
-/// What a conversation waits for.
+/// The phase of a conversation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Phase {
     Idle,
     Thinking,
-    /// The calls of an answer.
+    /// The calls of an answer are running.
     Calling(CallBatch),
-    /// The person's word on a limit.
+    /// The user is asked whether to continue after a limit.
     Asking(Limit),
-    /// Words that stand for what is cut.
+    /// The beginning is being summarized.
     Compacting {
-        /// How many messages are cut.
+        /// The number of messages to replace.
         upto: usize,
     },
 }
@@ -105,33 +102,31 @@ pub enum Phase {
 /// The calls of one answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallBatch {
-    /// The input that was the answer: calls are named after it.
+    /// The step number of the answer, which identifies its calls.
     pub number: u64,
-    /// Whether they came through the vendor's API.
+    /// Whether the calls are native, through the vendor's API.
     pub native: bool,
-    /// One for each call, in order.
+    /// One slot per call, in order.
     pub slots: Vec<CallSlot>,
-    /// Whether the person gave them up.
+    /// Whether the user cancelled the calls.
     pub cancelled: bool,
-    /// Whether one of them was the same call once too often.
+    /// How many times a call was repeated, if that exceeded the limit.
     pub repeated: Option<u32>,
 }
 
 /// One call of an answer.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CallSlot {
-    /// What was asked for.
     pub asked: TurnCall,
-    /// How far it is.
     pub progress: SlotProgress,
-    /// What the model is told beside the result.
+    /// A warning added to the result for the model.
     pub warning: Option<String>,
 }
 
-/// How far a call is.
+/// The progress of a call.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SlotProgress {
-    /// It waits for those before it.
+    /// Waiting for earlier calls.
     Waiting,
     Running,
     Done(CallEnd),
@@ -159,7 +154,7 @@ impl Default for TurnState {
 }
 
 impl TurnState {
-    /// What has to be brought about for the conversation to go on from here, after its driver died.
+    /// Returns the effects that are still to be performed, to resume a conversation after a crash.
     #[must_use]
     pub fn pending(&self) -> Vec<TurnEffect> {
         match &self.phase {
@@ -177,7 +172,7 @@ impl TurnState {
         }
     }
 
-    /// The first call that was started and has not ended.
+    /// Returns the first call that is running.
     #[must_use]
     pub fn running(&self) -> Option<usize> {
         match &self.phase {
@@ -188,7 +183,7 @@ impl TurnState {
         }
     }
 
-    /// Whether the person is expected to speak.
+    /// Returns whether the conversation waits for a user message.
     #[must_use]
     pub const fn is_idle(&self) -> bool {
         matches!(self.phase, Phase::Idle)
@@ -200,9 +195,9 @@ impl TurnState {
     }
 }
 
-/// About how many tokens a message has.
+/// Estimates the tokens of a message.
 pub(super) fn message_tokens(message: &ChatMessage) -> usize {
-    // What a picture costs depends on its size; this is what a usual one does.
+    // An image costs tokens by its size; this is a typical value.
     const PICTURE_TOKENS: usize = 1_000;
     let words = match message {
         ChatMessage::User { text, images } => estimate_tokens(text) + images.len() * PICTURE_TOKENS,

@@ -1,4 +1,4 @@
-//! The machine: one input, the next state, and what is to be done.
+//! The transition function: from an input to the next state and its effects.
 
 use switchboard_prompting::{ChatMessage, Image, MistakeCounter, ModelErrorKind, RepeatDetector};
 
@@ -7,7 +7,7 @@ use crate::turn::input::{Failure, Interruption, LimitDecision, TurnInput};
 use crate::turn::state::{Phase, TurnLimits, TurnState};
 use crate::turn::texts;
 
-/// Takes one input. An input that does not fit the state changes nothing but the count.
+/// Applies one input. An input that does not fit the state only increments the step number.
 #[must_use]
 pub fn step(mut state: TurnState, input: TurnInput) -> (TurnState, Vec<TurnEffect>) {
     state.number += 1;
@@ -23,7 +23,7 @@ pub fn step(mut state: TurnState, input: TurnInput) -> (TurnState, Vec<TurnEffec
             state.on_compaction(upto, &summary, handle.as_deref())
         }
         TurnInput::Retried => state.on_retry(),
-        // Whoever runs the inputs again leaves out what was undone.
+        // `replay` filters undone inputs before it steps.
         TurnInput::Undone { .. } => Vec::new(),
     };
     (state, effects)
@@ -38,7 +38,7 @@ impl TurnState {
 
     fn on_user_message(&mut self, text: String, images: Vec<Image>) -> Vec<TurnEffect> {
         match self.phase {
-            // What is said while something runs waits for the next question to the model.
+            // Messages sent while a step is running are queued for the next request to the model.
             Phase::Thinking | Phase::Calling(_) | Phase::Compacting { .. } => {
                 self.queued.push((text, images));
                 Vec::new()
@@ -117,7 +117,7 @@ impl TurnState {
         }
     }
 
-    /// Asks the model, unless a limit or the window is in the way.
+    /// Requests an answer from the model, unless a limit is reached or the context window is full.
     pub(super) fn ask_model(&mut self) -> Vec<TurnEffect> {
         if self.steps >= self.limits.steps {
             return self.ask_person(Limit::Steps(self.steps));
@@ -139,7 +139,8 @@ impl TurnState {
         vec![TurnEffect::AskPerson(limit)]
     }
 
-    /// Ends the turn. What was said meanwhile begins the next one, unless the person wanted an end.
+    /// Ends the turn. Queued messages start the next one, unless the turn was cancelled, stopped or
+    /// failed.
     pub(super) fn end(&mut self, end: TurnEnd) -> Vec<TurnEffect> {
         self.phase = Phase::Idle;
         if self.queued.is_empty() {

@@ -1,4 +1,4 @@
-//! What the machine does, input by input.
+//! Transitions of the state machine, input by input.
 
 use proptest::prelude::*;
 use switchboard_core::OutcomeKind;
@@ -65,7 +65,7 @@ fn ok(slot: usize) -> TurnInput {
     call_end(slot, OutcomeKind::Ok, Consent::Person)
 }
 
-/// Takes the inputs one after the other; gives the last state and the effects of the last input.
+/// Applies the inputs in order; returns the last state and the effects of the last input.
 fn after(limits: TurnLimits, inputs: Vec<TurnInput>) -> (TurnState, Vec<TurnEffect>) {
     let mut state = step(TurnState::default(), TurnInput::Began { limits }).0;
     let mut effects = Vec::new();
@@ -203,7 +203,7 @@ fn after_so_many_calls_that_nobody_was_asked_about_the_person_is_asked() {
     let (state, effects) = step(state, TurnInput::Decided { decision: LimitDecision::Stop });
     assert_eq!(effects, [TurnEffect::End(TurnEnd::Stopped(Limit::Unasked(2)))]);
     assert!(state.is_idle());
-    // A question that a person answered begins the count again.
+    // An approval by a person resets the count.
     let inputs = vec![user_message("go"), calls(), unasked(0), ok(1)];
     assert_eq!(after(limits, inputs).1, [TurnEffect::AskModel]);
 }
@@ -229,7 +229,7 @@ fn what_is_typed_while_a_tool_runs_follows_its_result() {
         state.messages.last(),
         Some(&ChatMessage::User { text: "and be quick".to_owned(), images: Vec::new() })
     );
-    // Typed while the model answers, it begins the next turn.
+    // A message sent while the model answers starts the next turn.
     let inputs = vec![user_message("go"), user_message("wait"), answer("done", vec![])];
     let (state, effects) = after(limits(), inputs);
     assert_eq!(effects, [TurnEffect::AskModel]);
@@ -286,7 +286,7 @@ fn a_full_window_is_cut_before_the_model_is_asked_and_results_stay_with_their_ca
         ]
     );
     let limits = TurnLimits { window: 28 * estimate_tokens(&long) / 10, ..limits };
-    // As long as fits beside nothing else: with what a result costs beside its words.
+    // Fills the remaining room exactly, including the overhead of a result.
     let room = limits.window / 10 * 3 - 12;
     let words = (1..).map(|count| "word ".repeat(count)).find(|text| estimate_tokens(text) >= room);
     let result = CallEnd::not_run(OutcomeKind::Ok, words.unwrap());
@@ -298,7 +298,7 @@ fn a_full_window_is_cut_before_the_model_is_asked_and_results_stay_with_their_ca
         TurnInput::Ended { slot: 0, end: Box::new(result) },
     ];
     let (state, effects) = after(limits, inputs);
-    // The cut may not fall between the call and its result.
+    // The cut must not separate a call from its result.
     assert_eq!(effects, [TurnEffect::Compact { upto: 3 }]);
     assert!(matches!(state.messages.get(3), Some(ChatMessage::Assistant { .. })));
 }
@@ -313,7 +313,7 @@ fn a_vendor_that_finds_it_too_long_is_asked_once_more_with_less() {
         })
     };
     let limits = TurnLimits { window: 20, ..limits() };
-    // One message alone is not made shorter by a summary.
+    // Summarizing a single message would not shorten it.
     let (state, effects) = after(limits.clone(), vec![user_message("a"), too_long()]);
     assert!(matches!(effects.as_slice(), [TurnEffect::End(TurnEnd::Failed(_))]), "{effects:?}");
     assert!(state.is_idle());
@@ -443,7 +443,7 @@ proptest! {
             entries.push(TurnEntry { number, input: input.clone() });
             state = step(state, input).0;
             prop_assert_eq!(state.is_idle(), state.pending().is_empty(), "{:?}", state.phase);
-            // Each native call has its result before anything else is said.
+            // Each native call is followed by its result.
             for pair in state.messages.windows(2) {
                 if let [ChatMessage::Assistant { calls, .. }, next] = pair
                     && !calls.is_empty()

@@ -1,32 +1,32 @@
-//! What the machine tells the model in words of its own.
+//! Texts that the state machine adds for the model.
 
 use crate::turn::input::{TurnCall, TurnCallKind};
 
-/// Ends what a model had said when it was interrupted.
+/// Appended to an interrupted answer.
 pub(crate) const INTERRUPTED: &str = "\n\n[The user interrupted this answer.]";
-/// What a call is told that came after one that a person turned down.
+/// The result of a call after one that the user rejected.
 pub(crate) const AFTER_REJECTION: &str =
     "Not run, because the user turned down an earlier call of the same message.";
-/// What a call is told that was given up before it began.
+/// The result of a call that was cancelled before it started.
 pub(crate) const CANCELLED: &str = "Not run: the user stopped this step.";
-/// What a call is told that was under way where a conversation was forked.
+/// The result of a call that was running where the conversation was forked.
 pub(crate) const FORKED: &str = "Not run here: this conversation was copied from another one while this \
                           call was under way there, where it may have run. Find out before you ask \
                           for it again.";
-/// What a call is told when too many before it ran without a question.
+/// The result of a call after too many calls without approval by a person.
 pub(crate) const TOO_MANY_UNASKED: &str = "Not run: too many calls in a row ran without a question. Ask \
                                     for this again if it is still needed.";
-/// What a call is told when only one may run.
+/// The result of a further call if only one per message may run.
 pub(crate) const ONE_AT_A_TIME: &str = "Not run: only one call per message is made here. Read the result \
                                  of the first one, then ask for this again if it is still needed.";
 
-/// Says whose words follow.
+/// Returns the label for text from a server.
 #[must_use]
 pub(crate) fn origin_note(origin: &str) -> String {
     format!("[Data from `{origin}`:]")
 }
 
-/// What a model is told when it makes the same call again.
+/// Returns the warning for a repeated call.
 #[must_use]
 pub(crate) fn repeat_note(times: u32) -> String {
     format!(
@@ -36,7 +36,7 @@ pub(crate) fn repeat_note(times: u32) -> String {
     )
 }
 
-/// What a model is told when it has made the same call too often.
+/// Returns the result of a call that was repeated too often.
 #[must_use]
 pub(crate) fn repeat_limit_note(times: u32) -> String {
     format!(
@@ -45,7 +45,7 @@ pub(crate) fn repeat_limit_note(times: u32) -> String {
     )
 }
 
-/// A result for a model that reads results as text: with what it is the result of.
+/// Formats a result for a model that reads results as text, with the call it belongs to.
 #[must_use]
 pub(crate) fn labelled_result(asked: &TurnCall, text: &str) -> String {
     match &asked.what {
@@ -58,7 +58,7 @@ pub(crate) fn labelled_result(asked: &TurnCall, text: &str) -> String {
     }
 }
 
-/// What stands at the beginning of a conversation whose beginning was cut.
+/// Formats the summary that replaces the beginning of a conversation.
 #[must_use]
 pub(crate) fn summary(summary: &str, handle: Option<&str>) -> String {
     let whole = handle.map_or_else(String::new, |handle| {
@@ -70,7 +70,7 @@ pub(crate) fn summary(summary: &str, handle: Option<&str>) -> String {
     )
 }
 
-/// The text of a server between fences that it does not hold itself, so that its end is plain.
+/// Fences a server's text with more backticks than it contains, so that its end is unambiguous.
 #[must_use]
 pub(crate) fn fence(text: &str) -> String {
     let mut longest = 0;

@@ -1,4 +1,4 @@
-//! What is cut when the model's window fills up.
+//! Cuts the conversation when the model's context window fills up.
 
 use switchboard_prompting::ChatMessage;
 
@@ -7,7 +7,7 @@ use crate::turn::state::{Phase, TurnState, message_tokens};
 use crate::turn::texts;
 
 impl TurnState {
-    /// How many messages to cut before the model is asked again; none while there is room.
+    /// Returns the number of messages to cut before the next request; `None` if there is room.
     pub(super) fn messages_to_cut(&self) -> Option<usize> {
         let full = self.limits.window / 10 * 8;
         if self.fill <= full {
@@ -16,13 +16,13 @@ impl TurnState {
         self.messages_to_cut_for(self.limits.window / 10 * 3)
     }
 
-    /// How many messages to cut when the vendor says that it is too much.
+    /// Returns the number of messages to cut after the vendor rejected the request as too long.
     pub(super) fn messages_to_cut_hard(&self) -> Option<usize> {
-        // The vendor knows better how much it can hold, so half of what there is has to go.
+        // The vendor's window may be smaller than configured, so cut at least half.
         self.messages_to_cut_for((self.limits.window / 10).min(self.total_tokens() / 2))
     }
 
-    /// How many messages to cut so that about `room` tokens of the newest stay.
+    /// Returns the number of messages to cut so that about `room` tokens of the newest remain.
     fn messages_to_cut_for(&self, room: usize) -> Option<usize> {
         let mut kept = 0;
         let mut upto = self.messages.len().saturating_sub(1);
@@ -33,11 +33,11 @@ impl TurnState {
             }
             upto = place;
         }
-        // Results stay with the calls that they belong to.
+        // Results must stay with their calls.
         while matches!(self.messages.get(upto), Some(ChatMessage::Results { .. })) {
             upto = upto.checked_sub(1)?;
         }
-        // One message alone is not made shorter by a summary.
+        // Summarizing a single message would not shorten it.
         (upto >= 2).then_some(upto)
     }
 
@@ -61,13 +61,13 @@ impl TurnState {
         vec![TurnEffect::AskModel]
     }
 
-    /// About how many tokens all messages have.
+    /// Estimates the tokens of all messages.
     pub(super) fn total_tokens(&self) -> usize {
         self.messages.iter().map(message_tokens).sum()
     }
 }
 
-/// The name under which a cut beginning can be read.
+/// Returns the handle under which the cut messages can be read.
 #[must_use]
 pub(crate) fn history_handle(cut: usize) -> String {
     format!("h{cut}")

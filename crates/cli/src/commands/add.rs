@@ -1,4 +1,4 @@
-//! `switchboard add`: from a name in a registry, a bundle or a known server to an entry.
+//! `switchboard add`: adds an entry for a registry name, a bundle or a known server.
 
 use std::path::Path;
 
@@ -63,16 +63,16 @@ pub(crate) struct AddArgs {
     pub(crate) place: Place,
 }
 
-/// What was found under the name that was typed.
+/// The server found for the name on the command line.
 struct AddOffer {
-    /// A name for the entry.
+    /// Default name of the entry.
     name: String,
-    /// Where it comes from.
+    /// The registry, file or list that it comes from.
     source: String,
     plan: InstallPlan,
-    /// What is unpacked before the entry is written.
+    /// The bundle to unpack before the entry is written.
     bundle: Option<Bundle>,
-    /// What to know before saying yes.
+    /// Warnings to show before the user agrees.
     warnings: Vec<String>,
 }
 
@@ -110,7 +110,7 @@ pub(crate) async fn run(context: &CommandContext, wanted: &AddArgs) -> Result<u8
     }
     write(context, wanted, &name, &file, &entry)?;
     if let Err(error) = store_secrets(context, &name, &recipe).await {
-        // An entry that lacks its secrets is of no use, unless it took another one's place.
+        // An entry without its secrets is useless, but a replaced one cannot be restored.
         if !wanted.force {
             switchboard_config::remove_server(&file, &name)?;
         }
@@ -178,7 +178,7 @@ fn bundle_offer(context: &CommandContext, bundle: Bundle) -> Result<AddOffer, Cl
     Ok(AddOffer { name, source, plan, bundle: Some(bundle), warnings: Vec::new() })
 }
 
-/// What the registry says about whether it should be used; an error if it must not.
+/// Returns warnings about the server's registry status; fails if the server was deleted.
 fn status_warnings(listed: &ListedServer) -> Result<Vec<String>, CliError> {
     let name = &listed.server.name;
     let why = listed.status_message().map(|why| format!(": {why}")).unwrap_or_default();
@@ -193,7 +193,7 @@ fn status_warnings(listed: &ListedServer) -> Result<Vec<String>, CliError> {
     }
 }
 
-/// The way that was asked for, or the only one that can be taken, or the one that a person chooses.
+/// Returns the requested install choice, the only possible one, or the one that the user picks.
 async fn choose_way(
     context: &CommandContext,
     wanted: &AddArgs,
@@ -202,11 +202,11 @@ async fn choose_way(
     let kind = if wanted.remote { Some("remote") } else { wanted.package.as_deref() };
     let mut fitting: Vec<InstallChoice> =
         ways.into_iter().filter(|way| kind.is_none_or(|kind| way.kind == kind)).collect();
-    // Why something cannot be taken matters only where nothing else can.
+    // Report why a choice is impossible only if no choice is possible.
     if fitting.iter().any(|way| way.plan.is_ok()) {
         fitting.retain(|way| way.plan.is_ok());
     }
-    // The older transport is only for servers that have nothing else.
+    // Prefer streamable HTTP to the older SSE transport.
     if fitting.iter().any(|way| speaks(way, "http")) {
         fitting.retain(|way| !speaks(way, "sse"));
     }
@@ -220,7 +220,7 @@ async fn choose_way(
         }
         1 => 0,
         _ if fitting.iter().all(|way| way.plan.is_err()) => 0,
-        // A script takes the first package, or the first address.
+        // A script gets the first choice of the kind it asked for.
         _ if kind.is_some() && !has_person() => 0,
         _ if !has_person() => {
             return Err(CliError::usage(format!("`{}` can be added in {count} ways", wanted.what))
@@ -246,7 +246,7 @@ async fn pick(context: &CommandContext, ways: &[InstallChoice]) -> Result<usize,
     at.ok_or_else(|| CliError::new(exit_code::NOT_ALLOWED, "none of them was chosen"))
 }
 
-/// Shows to the letter what would be run or visited.
+/// Shows the exact command line or URL of the entry.
 fn present(context: &CommandContext, name: &str, recipe: &InstallRecipe, plan: &InstallPlan) {
     let words: Vec<String> = recipe.words().iter().map(|word| quote_word(word)).collect();
     let verb = if recipe.is_remote() { "is at" } else { "runs" };
@@ -265,8 +265,8 @@ fn present(context: &CommandContext, name: &str, recipe: &InstallRecipe, plan: &
     }
 }
 
-/// A yes for the whole, and one for what is dangerous about it, which nobody gives beforehand: it
-/// was written by others.
+/// Asks the user to confirm the entry. `--yes` does not cover dangerous findings, because others
+/// wrote the entry.
 async fn agree(name: &str, findings: &[EntryFinding], wanted: &AddArgs) -> Result<(), CliError> {
     let by_hand =
         "if you want it all the same, write the entry by hand with `switchboard servers add`";
@@ -308,7 +308,7 @@ fn write(
         },
     )?;
     if wanted.place.scope == Scope::Project {
-        // Whoever adds it has just seen it.
+        // The user has just seen and confirmed the entry.
         approve_now(context, name)?;
     }
     let config = context.silent_config();
@@ -318,7 +318,7 @@ fn write(
     Ok(())
 }
 
-/// Keeps the secrets for the server that has just been written.
+/// Stores the secrets of the server that was just added.
 async fn store_secrets(
     context: &CommandContext,
     name: &str,
@@ -343,7 +343,7 @@ enum AddOutcome {
     No,
 }
 
-/// Says what came of it, to a program whole and to a person in words.
+/// Reports the result, as JSON or in words.
 fn report(context: &CommandContext, outcome: &Value) -> Result<u8, CliError> {
     let text =
         |member: &str| escape_line(outcome[member].as_str().unwrap_or_default()).into_owned();
@@ -358,10 +358,10 @@ fn report(context: &CommandContext, outcome: &Value) -> Result<u8, CliError> {
     Ok(exit_code::OK)
 }
 
-/// The longest file that an answer is read from, in bytes.
+/// Maximum size of a file that an answer is read from, in bytes.
 const MAX_ANSWER_BYTES: u64 = 64 * 1_024;
 
-/// Every answer that is needed; what is only possible is mentioned.
+/// Collects the answers to all required questions; lists the optional ones.
 async fn gather_answers(
     context: &CommandContext,
     plan: &InstallPlan,

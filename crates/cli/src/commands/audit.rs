@@ -1,4 +1,4 @@
-//! Lists what became of definitions and entries, as the record has it.
+//! Lists the audit log of definitions and entries.
 
 use serde_json::{Value, json};
 use switchboard_store::{Audit, AuditNote, AuditRow};
@@ -6,7 +6,7 @@ use switchboard_terminal::{CliError, exit_code};
 
 use crate::context::CommandContext;
 
-/// Lists all notes, the oldest first.
+/// Lists all notes of the audit log, oldest first.
 pub(crate) fn list(context: &CommandContext) -> Result<u8, CliError> {
     let rows = Audit::in_state_folder(&context.places.state).list()?;
     if context.printer.json {
@@ -29,7 +29,7 @@ pub(crate) fn list(context: &CommandContext) -> Result<u8, CliError> {
     Ok(exit_code::OK)
 }
 
-/// Fails if the notes are not as they were written.
+/// Fails if the audit log was tampered with.
 pub(crate) fn verify_untouched(context: &CommandContext) -> Result<(), CliError> {
     match Audit::in_state_folder(&context.places.state).find_tampering()? {
         None => Ok(()),
@@ -40,7 +40,7 @@ pub(crate) fn verify_untouched(context: &CommandContext) -> Result<(), CliError>
     }
 }
 
-/// Writes notes down, unless nothing is recorded in this run.
+/// Adds notes to the audit log, unless recording is off.
 pub(crate) fn note(context: &CommandContext, notes: &[AuditNote]) -> Result<(), CliError> {
     if context.shared.no_record {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Bundles: what one holds and would run, shown before anything is unpacked.
+//! `switchboard bundle`: shows the contents and the command of a bundle without unpacking it.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -35,7 +35,7 @@ pub(crate) enum BundleCommand {
     },
 }
 
-/// Does what was asked.
+/// Runs `switchboard bundle`.
 pub(crate) fn run(context: &CommandContext, args: &BundleArgs) -> Result<u8, CliError> {
     let BundleCommand::Show { file, digest } = &args.command;
     let bundle = open(context, file, digest.as_deref())?;
@@ -52,19 +52,19 @@ pub(crate) fn open(
     Bundle::open(&path, &ArchiveLimits::default(), digest).map_err(bundle_error)
 }
 
-/// Whether what was typed is the file of a bundle.
+/// Returns whether a word on the command line names a bundle file.
 pub(crate) fn is_bundle(what: &str) -> bool {
     let lower = what.to_ascii_lowercase();
     lower.ends_with(".mcpb") || lower.ends_with(".dxt")
 }
 
-/// Where bundles are unpacked.
+/// Returns the folder into which bundles are unpacked.
 pub(crate) fn bundles(context: &CommandContext) -> PathBuf {
     let state = &context.places.state;
     canonicalize(state).unwrap_or_else(|_| state.clone()).join("bundles")
 }
 
-/// What the variables of a manifest stand for here.
+/// Returns the values for the variables of a manifest on this machine.
 pub(crate) fn surroundings(context: &CommandContext) -> BundleContext {
     BundleContext::this_machine(bundles(context), context.environment.home.clone())
 }
@@ -117,7 +117,8 @@ fn show(context: &CommandContext, bundle: &Bundle) -> Result<u8, CliError> {
     Ok(exit_code::OK)
 }
 
-/// What is different about the unpacked bundle that a server runs from, if it runs from one.
+/// Lists the changes to the unpacked bundle of a server since its installation; empty if the server
+/// does not run from a bundle.
 pub(crate) fn changes(context: &CommandContext, server: &ServerConfig) -> Vec<String> {
     let Transport::Stdio { command, args, .. } = &server.transport else { return Vec::new() };
     let bundles = bundles(context);

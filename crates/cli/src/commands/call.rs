@@ -1,4 +1,4 @@
-//! Calls one tool.
+//! `switchboard call`: calls one tool.
 
 use std::path::PathBuf;
 
@@ -46,7 +46,7 @@ pub(crate) struct CallArgs {
     pub(crate) detach: bool,
 }
 
-/// Calls one tool; gives the exit code of its outcome.
+/// Calls one tool; returns the exit code for its outcome.
 pub(crate) async fn run(context: &CommandContext, call: CallArgs) -> Result<u8, CliError> {
     if call.detach && context.shared.no_record {
         return Err(CliError::usage("a call that is not recorded cannot be waited for later")
@@ -73,7 +73,7 @@ pub(crate) async fn run(context: &CommandContext, call: CallArgs) -> Result<u8, 
         if let Some(ended) = running.call(context, &proposed, &how).await? {
             return show(context, &proposed.target, &ended, &how);
         }
-        // What was read from a pipe cannot be read again.
+        // Arguments read from standard input cannot be read again.
         given = Some(proposed.arguments);
     }
     let only = Some(with_fallbacks(&config, &id, &call.tool));
@@ -94,17 +94,17 @@ pub(crate) async fn run(context: &CommandContext, call: CallArgs) -> Result<u8, 
     outcome
 }
 
-/// How a call is made, and where its files go.
+/// Options of a call, and the folder for the files of its result.
 pub(crate) struct CallSettings<'a> {
     pub(crate) caller: Caller,
     pub(crate) wish: TaskMode,
     pub(crate) save: Option<&'a std::path::Path>,
-    /// How long it waits for a person at another face.
+    /// How long the call waits for a reviewer at another face.
     pub(crate) patience: Option<ReviewWait>,
 }
 
 impl CallSettings<'_> {
-    /// As a person makes it.
+    /// Returns the settings of a call that the user makes directly.
     pub(crate) fn person() -> Self {
         let caller = Caller::person();
         let wish = TaskMode::AsConfigured;
@@ -112,7 +112,7 @@ impl CallSettings<'_> {
     }
 }
 
-/// Runs a call with progress shown and Ctrl-C passed on.
+/// Runs a call with a progress display, cancels it on Ctrl-C, and shows its outcome.
 pub(crate) async fn execute(
     context: &CommandContext,
     host: &Host,
@@ -124,7 +124,7 @@ pub(crate) async fn execute(
     show(context, &target, &ended, &how)
 }
 
-/// Makes a call where its server runs already, or else with a server that is started for it.
+/// Runs a call in a running instance, or else with a server that is started for it.
 pub(crate) async fn run_anywhere(
     context: &CommandContext,
     proposed: ProposedCall,
@@ -132,7 +132,7 @@ pub(crate) async fn run_anywhere(
 ) -> Result<FinishedCall, CliError> {
     let server = &proposed.target.server;
     if let Some(running) = RunningServer::find(context, server).await? {
-        // What is wrong with the files is told whoever has the servers.
+        // Report configuration problems even if another instance runs the servers.
         let config = context.config()?;
         context.server_id(&config, server)?;
         if let Some(ended) = running.call(context, &proposed, how).await? {
@@ -145,7 +145,7 @@ pub(crate) async fn run_anywhere(
     Ok(ended)
 }
 
-/// Shows how a call ended; gives the exit code.
+/// Shows the outcome of a call; returns the exit code.
 pub(crate) fn show(
     context: &CommandContext,
     target: &Target,
@@ -167,7 +167,7 @@ async fn run_own(
     let CallSettings { caller, wish, .. } = how;
     let target = &proposed.target;
     let (progress, bar) = show_progress(&context.printer, &format!("calling {target}"));
-    // The question needs the terminal for itself.
+    // A review question needs the terminal, so do not draw a progress bar.
     if caller.origin != Origin::Person {
         bar.finish_and_clear();
     }
@@ -199,7 +199,7 @@ fn caller(call: &CallArgs) -> Caller {
     }
 }
 
-/// The servers that a call may need: its own, and those that stand in for it.
+/// Returns the servers that a call may need: its own, and its fallbacks.
 fn with_fallbacks(config: &Config, id: &ServerId, tool: &str) -> Vec<ServerId> {
     let mut servers = vec![id.clone()];
     if let Some(server) = config.servers.get(id) {

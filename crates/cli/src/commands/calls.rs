@@ -1,4 +1,4 @@
-//! Lists and shows recorded calls.
+//! `switchboard calls`: lists, shows and verifies recorded calls.
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -68,7 +68,7 @@ pub(crate) async fn run(context: &CommandContext, args: CallsArgs) -> Result<u8,
     }
 }
 
-/// Lists calls, the newest first.
+/// Lists calls, newest first.
 async fn list(context: &CommandContext, filter: &CallFilterArgs) -> Result<u8, CliError> {
     let outcome = match &filter.outcome {
         None => None,
@@ -114,7 +114,7 @@ async fn list(context: &CommandContext, filter: &CallFilterArgs) -> Result<u8, C
     Ok(exit_code::OK)
 }
 
-/// Checks that the record is as it was written.
+/// Checks the record and the audit log for tampering.
 async fn verify(context: &CommandContext) -> Result<u8, CliError> {
     let verified = reader(context).await?.verify().await?;
     if context.printer.json {
@@ -137,7 +137,7 @@ async fn verify(context: &CommandContext) -> Result<u8, CliError> {
     Err(CliError::new(exit_code::TROUBLE, format!("the record was changed: {which}{}", wrong.what)))
 }
 
-/// Shows everything about a call.
+/// Shows a call with its timeline.
 async fn show(context: &CommandContext, id: &str) -> Result<u8, CliError> {
     let id: CallId = id.parse().map_err(|error| {
         CliError::usage(format!("{error}")).with_hint("`switchboard calls` lists them")
@@ -188,7 +188,7 @@ fn row(call: &CallSummary) -> [String; 7] {
     ]
 }
 
-/// The members of the console's view of a call, but for how it ended.
+/// Returns the members of the console's view of a call, with `outcome` instead of `state`.
 fn as_json(call: &CallSummary) -> Map<String, Value> {
     with_outcome(call, &CallRow::from(call.clone()))
 }
@@ -215,7 +215,7 @@ fn with_outcome(call: &CallSummary, view: &impl Serialize) -> Map<String, Value>
     members
 }
 
-/// The steps of a call, a line for each.
+/// Returns the timeline of a call, one line per step.
 fn timeline_lines(call: &FullCall) -> Vec<String> {
     let summary = &call.summary;
     let timeline = call.timeline.clone().unwrap_or_default();
@@ -230,7 +230,7 @@ fn timeline_lines(call: &FullCall) -> Vec<String> {
     let mut lines = Vec::with_capacity(all.len() + 5);
     let proposed = format!("proposed by {} through {}", summary.caller, summary.face);
     lines.push(line(Some(0.0), &proposed));
-    // Where hooks were asked, each decision has a step of its own.
+    // With hooks, each decision is a step of the timeline already.
     let is_decision = |step: &ShownStep| matches!(step.what, Happened::Decided { .. });
     if let Some((verdict, by)) = summary.verdict.as_ref().filter(|_| !all.iter().any(is_decision)) {
         lines.push(line(None, &format!("decided: {} by {by}", verdict.as_str())));

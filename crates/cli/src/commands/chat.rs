@@ -72,14 +72,14 @@ pub(crate) async fn chat(context: &CommandContext, args: ChatArgs) -> Result<u8,
     switchboard_chat::chat(&context.for_chat(), &talk, args.resume.as_deref()).await
 }
 
-/// Has a model do one task.
+/// Runs one task with a model.
 pub(crate) async fn run(context: &CommandContext, args: RunArgs) -> Result<u8, CliError> {
     let RunArgs { prompt, talk, resume, wait } = args;
     let task = Task { prompt, talk: talk.into(), resume, patience: wait.patience };
     switchboard_chat::run_task(&context.for_chat(), task).await
 }
 
-/// Shows the whole loop.
+/// Runs the demo.
 pub(crate) async fn demo(context: &CommandContext, args: DemoArgs) -> Result<u8, CliError> {
     switchboard_chat::demo(&context.for_chat(), args.yes).await
 }

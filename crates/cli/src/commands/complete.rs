@@ -1,4 +1,4 @@
-//! Says how the value of an argument may go on, as the server knows.
+//! `switchboard complete`: completes an argument value with the values that a server suggests.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ pub(crate) struct CompleteArgs {
     pub(crate) given: Vec<String>,
 }
 
-/// Asks a server and prints the values, one in a line.
+/// Requests completions from a server and prints them, one per line.
 pub(crate) async fn run(context: &CommandContext, wanted: &CompleteArgs) -> Result<u8, CliError> {
     let (argument, value) = pair(&wanted.argument)?;
     let given: Result<Vec<_>, CliError> = wanted.given.iter().map(|word| pair(word)).collect();
@@ -54,7 +54,7 @@ pub(crate) async fn run(context: &CommandContext, wanted: &CompleteArgs) -> Resu
     show(context, &completion).map(|()| exit_code::OK)
 }
 
-/// The same of the instance that runs; nothing if there is none, or if it has no values.
+/// Requests completions from the running instance; `None` if there is none, or if it cannot answer.
 async fn complete_on_instance(
     context: &CommandContext,
     wanted: &CompleteArgs,
@@ -95,7 +95,7 @@ fn show(context: &CommandContext, completion: &Completion) -> Result<(), CliErro
     Ok(())
 }
 
-/// Only the address of a resource has a scheme, and only a template has something to fill in.
+/// Returns whether a name is a resource template: prompts have neither a scheme nor placeholders.
 fn is_template(name: &str) -> bool {
     name.contains("://") || name.contains('{')
 }

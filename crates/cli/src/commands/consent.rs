@@ -1,4 +1,4 @@
-//! Shows what a server would run and what is dangerous about it, and asks for a person's yes.
+//! Shows the findings about a server entry and asks the user for consent.
 
 use std::io::IsTerminal as _;
 
@@ -9,7 +9,7 @@ use switchboard_vetting::EntryFinding;
 
 use crate::context::CommandContext;
 
-/// Whether the person has said yes beforehand.
+/// Consent in advance, with `--yes`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PriorConsent {
     Given,
@@ -22,14 +22,14 @@ impl From<bool> for PriorConsent {
     }
 }
 
-/// Tells what was found about a server.
+/// Prints the findings about a server.
 pub(crate) fn tell(context: &CommandContext, findings: &[EntryFinding]) {
     for finding in findings {
         context.printer.say(&format!("  {}", finding_line(finding)));
     }
 }
 
-/// Tells of everything in an entry that may do harm.
+/// Prints the dangerous findings about an entry.
 pub(crate) fn tell_dangers(context: &CommandContext, server: &ServerConfig) {
     for finding in server.findings.iter().filter(|finding| finding.is_danger()) {
         let name = escape_line(server.id.as_str());
@@ -37,7 +37,7 @@ pub(crate) fn tell_dangers(context: &CommandContext, server: &ServerConfig) {
     }
 }
 
-/// Goes on only if nothing is dangerous or a person agrees to what is.
+/// Succeeds if nothing is dangerous or if the user consents.
 pub(crate) async fn agree(
     name: &str,
     findings: &[EntryFinding],
@@ -61,8 +61,8 @@ pub(crate) async fn agree(
     }
 }
 
-/// How a server is reached, in one line and without secrets; words that could be taken for several
-/// are quoted.
+/// Returns the command line or the URLs of a server in one line, with secrets redacted. Words that
+/// contain spaces or quotes are quoted.
 pub(crate) fn launch_text(config: Option<&ServerConfig>) -> String {
     match config.map(|config| &config.transport) {
         None => String::new(),
@@ -78,7 +78,7 @@ pub(crate) fn launch_text(config: Option<&ServerConfig>) -> String {
     }
 }
 
-/// A word, in quotes where it could be taken for several.
+/// Quotes a word if it is empty or contains whitespace, quotes, backslashes or control characters.
 pub(crate) fn quote_word(word: &str) -> String {
     let plain = |c: char| !c.is_whitespace() && !c.is_control() && !"'\"\\".contains(c);
     if !word.is_empty() && word.chars().all(plain) {

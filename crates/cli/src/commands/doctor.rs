@@ -1,4 +1,4 @@
-//! Says what is wrong with each server and with the surroundings, and how to put it right.
+//! `switchboard doctor`: diagnoses servers and configuration, and suggests remedies.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -25,7 +25,7 @@ pub(crate) struct DoctorArgs {
     pub(crate) server: Option<String>,
 }
 
-/// Checks everything, or one server.
+/// Checks all servers, or one.
 pub(crate) async fn run(context: &CommandContext, args: &DoctorArgs) -> Result<u8, CliError> {
     let config = context.config()?;
     let only: Option<Vec<ServerId>> = match &args.server {
@@ -102,7 +102,7 @@ pub(crate) async fn run(context: &CommandContext, args: &DoctorArgs) -> Result<u
     Ok(if well { exit_code::OK } else { exit_code::NOT_RUN })
 }
 
-/// What was changed of the bundle that a server runs from.
+/// Returns the changes to the bundle that a server runs from.
 fn bundle_changes(context: &CommandContext, server: &Server) -> Vec<String> {
     server.config.as_deref().map(|config| bundle::changes(context, config)).unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! The first use of a server: whoever is here is asked; where nobody is, it is told what was pinned.
+//! First use of a server: asks the user about it, or reports that it was pinned without a review.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::context::CommandContext;
 
-/// Asks the person who is here about every server that nobody has approved, each once.
+/// Asks the user about every server that is not approved yet, once per server.
 pub(crate) async fn ask_about_new(context: &CommandContext, host: &Host) -> Result<(), CliError> {
     if !context.can_show_new_servers() {
         return Ok(());
@@ -26,20 +26,20 @@ pub(crate) async fn ask_about_new(context: &CommandContext, host: &Host) -> Resu
     Ok(())
 }
 
-/// Whether a person was not asked about a server as it is, who is asked from here on.
+/// Marks a server at its current version as asked about; returns whether it was new.
 fn is_asked_first(context: &CommandContext, new: &NewServer) -> bool {
     let mut asked = context.asked_about.lock();
     asked.insert(format!("{} {}", new.server, new.version))
 }
 
-/// Whether whoever is here is asked about new servers.
+/// Returns whether the user is asked about new servers.
 pub(crate) fn is_asked_about(context: &CommandContext) -> bool {
     let settings = context.silent_config().settings;
     let is_wanted = settings.pins && settings.first_use != FirstUseSetting::Trust;
     is_wanted && !context.shared.locked && context.can_show_new_servers()
 }
 
-/// Starts a server that was just added or approved, so that the person sees at once what it offers.
+/// Starts a server that was just added or approved, to show what it offers.
 pub(crate) async fn preview_server(context: &CommandContext, name: &str) -> Result<(), CliError> {
     let config = context.silent_config();
     let Some(server) = config.servers.get(name).filter(|_| is_asked_about(context)) else {
@@ -58,14 +58,14 @@ pub(crate) async fn preview_server(context: &CommandContext, name: &str) -> Resu
     Ok(())
 }
 
-/// Tells of every server that was pinned as it is, because nobody is here to be asked; of the last
-/// ones when it is told to `stop`.
+/// Reports every server that was pinned unseen because no one could be asked. On `stop`, reports
+/// the remaining ones before it returns.
 pub(crate) async fn report_unseen(printer: Printer, host: Host, stop: CancellationToken) {
     let mut changes = host.first_use().pinned_unseen().changes();
     let mut told = 0;
     let mut unseen = changes.load();
     loop {
-        // The oldest are forgotten when there are very many; then the newest is told.
+        // The list is bounded and drops its oldest entries; report at least the newest one.
         for one in unseen.iter().skip(told.min(unseen.len().saturating_sub(1))) {
             printer.say(&escape_line(&one.sentence()));
         }
@@ -89,7 +89,7 @@ async fn ask(context: &CommandContext, host: &Host, new: NewServer) -> Result<()
         said = present_new_server(shown, context.printer.width()) => said,
     };
     let answer = if said == NewServerAnswer::Use { FirstAnswer::Use } else { FirstAnswer::NotNow };
-    // Whoever closed the window has not said anything.
+    // Closing the terminal is not an answer.
     if said != NewServerAnswer::Left || !is_terminal_gone() {
         let name = escape_line(new.server.as_str());
         match host.first_use().answer(&new, answer).await {
@@ -114,7 +114,7 @@ async fn ask(context: &CommandContext, host: &Host, new: NewServer) -> Result<()
     Ok(())
 }
 
-/// Waits until a server is not what is asked about any more: it was answered elsewhere, or changed.
+/// Waits until the question is obsolete: the server was answered elsewhere, or it changed.
 async fn wait_answered(host: &Host, new: &NewServer) {
     let mut changes = host.quarantine().changes();
     let is_new = || host.first_use().new_servers().iter().any(|one| one.version == new.version);

@@ -1,4 +1,4 @@
-//! Writes typed functions for the tools of a server.
+//! `switchboard generate`: writes typed functions for the tools of a server.
 
 use std::path::{Path, PathBuf};
 
@@ -39,7 +39,7 @@ pub(crate) struct GenerateRustArgs {
     pub(crate) out: Option<PathBuf>,
 }
 
-/// Writes the module that is asked for.
+/// Generates the requested module.
 pub(crate) async fn run(context: &CommandContext, args: &GenerateArgs) -> Result<u8, CliError> {
     let GenerateCommand::Rust(wanted) = &args.command;
     let host = tools::start(context, &ServerArg { server: Some(wanted.server.clone()) }).await?;
@@ -69,7 +69,7 @@ pub(crate) async fn run(context: &CommandContext, args: &GenerateArgs) -> Result
     Ok(exit_code::OK)
 }
 
-/// The tools that are wanted, in the server's order. What is held from models is none of them.
+/// Returns the requested tools in the server's order, without quarantined ones.
 fn wanted_tools(host: &Host, wanted: &GenerateRustArgs) -> Result<Vec<ToolSpec>, CliError> {
     let server = &wanted.server;
     let fleet = host.fleet().load();

@@ -1,4 +1,4 @@
-//! What the scanner found in definitions, and which of them it holds.
+//! Prints the scanner's findings about definitions, and which definitions are quarantined.
 
 use switchboard_catalog::Flagged;
 use switchboard_scan::{ScanFinding, Severity};
@@ -7,7 +7,7 @@ use switchboard_text::escape_line;
 
 use crate::context::CommandContext;
 
-/// Prints everything in which something was found that a person should look at.
+/// Prints the definitions whose findings need a review.
 pub(crate) fn print(context: &CommandContext, flagged: &[Flagged]) -> Result<(), CliError> {
     let shown = flagged.iter().filter(|one| one.severity >= Severity::Ask);
     let shown: Vec<&Flagged> = shown.collect();
@@ -18,13 +18,13 @@ pub(crate) fn print(context: &CommandContext, flagged: &[Flagged]) -> Result<(),
     context.printer.list(&shown, |one| *one, heading, |one| row(one))
 }
 
-/// Whether a person who looks at everything wants to know of it.
+/// Returns whether `doctor` reports the definition.
 pub(crate) fn is_worth_telling(flagged: &Flagged) -> bool {
     let shared = flagged.findings.iter().any(|finding| finding.rule == "same_name");
     shared || flagged.severity >= Severity::Ask
 }
 
-/// The same of one definition, over several lines.
+/// Describes one definition and its findings over several lines.
 pub(crate) fn description(flagged: &Flagged) -> String {
     let mut text =
         format!("{}: {} {}\n", state(flagged), flagged.kind.as_str(), escape_line(&flagged.name));

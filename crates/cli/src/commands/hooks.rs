@@ -1,4 +1,4 @@
-//! Lists the hooks of all levels; approves and revokes those of a project.
+//! `switchboard hooks`: lists and tests hooks; approves and revokes those of a project.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -37,7 +37,7 @@ pub(crate) enum HooksCommand {
     Revoke,
 }
 
-/// Does what was typed after `hooks`.
+/// Runs `switchboard hooks`.
 pub(crate) async fn run(context: &CommandContext, args: HooksArgs) -> Result<u8, CliError> {
     let config = context.config()?;
     let set = read(context, &config);
@@ -49,7 +49,7 @@ pub(crate) async fn run(context: &CommandContext, args: HooksArgs) -> Result<u8,
     }
 }
 
-/// The hooks of all levels, as their files are now.
+/// Reads the hook files of all levels.
 pub(crate) fn read(context: &CommandContext, config: &Config) -> HookSet {
     HookSource::new(&context.places, config).read()
 }
@@ -91,7 +91,7 @@ fn rows(file: &HookFile) -> Vec<[String; 7]> {
     file.hooks.iter().map(|hook| row(hook)).collect()
 }
 
-/// The state of a file in one word.
+/// Returns the state of a file in a word or two.
 pub(crate) fn state(file: &HookFile) -> &'static str {
     match &file.state {
         HookFileState::Absent => "absent",
@@ -101,7 +101,7 @@ pub(crate) fn state(file: &HookFile) -> &'static str {
     }
 }
 
-/// A file and its state in one line.
+/// Describes a file and its state in one line.
 pub(crate) fn file_line(file: &HookFile) -> String {
     let path = file.path.display();
     match &file.state {
@@ -116,7 +116,7 @@ pub(crate) fn file_line(file: &HookFile) -> String {
     }
 }
 
-/// Everything about a file, for scripts.
+/// Returns a file and its hooks as JSON.
 pub(crate) fn as_json(file: &HookFile) -> Value {
     let problem = match &file.state {
         HookFileState::Broken(error) => Some(error.to_string()),
@@ -142,7 +142,7 @@ pub(crate) fn as_json(file: &HookFile) -> Value {
     })
 }
 
-/// Lines for `doctor`: what counts, what does not, and what goes on when it fails.
+/// Returns the lines for `doctor`: files, their state, and hooks that do not fail closed.
 pub(crate) fn diagnosis(set: &HookSet) -> String {
     let mut text = String::new();
     for file in set.files.iter().filter(|file| file.state != HookFileState::Absent) {
@@ -164,7 +164,7 @@ pub(crate) fn diagnosis(set: &HookSet) -> String {
     text
 }
 
-/// Agrees to exactly what was read and is shown.
+/// Approves the project's hooks with the digest that was read, and prints them.
 fn approve(context: &CommandContext, set: &HookSet) -> Result<u8, CliError> {
     let mut approvals = Approvals::load(&context.places.state);
     let mut count = 0_usize;
@@ -224,10 +224,10 @@ pub(crate) struct TestHooksArgs {
     pub(crate) json_args: String,
 }
 
-/// The result that hooks are told of.
+/// The example result that hooks receive after the call.
 const RESULT: &str = r#"{"content":[{"type":"text","text":"an example"}]}"#;
 
-/// What one hook said.
+/// The answer of one hook.
 struct HookReply {
     level: &'static str,
     event: &'static str,
@@ -238,7 +238,7 @@ struct HookReply {
     took: Duration,
 }
 
-/// Asks every hook; none of them changes what happens to another.
+/// Runs every hook separately; no answer affects another hook.
 async fn test_hooks(
     context: &CommandContext,
     config: &Config,

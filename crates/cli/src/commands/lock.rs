@@ -1,4 +1,4 @@
-//! Writes what the servers offer into the lock file, or says what is different from it.
+//! `switchboard lock`: writes the lock file, or compares it with the current offers.
 
 use std::collections::BTreeMap;
 use std::process::Stdio;
@@ -31,7 +31,6 @@ pub(crate) async fn run(context: &CommandContext, args: &LockArgs) -> Result<u8,
     if args.check { check(context).await } else { write(context).await }
 }
 
-/// Writes the lock file.
 async fn write(context: &CommandContext) -> Result<u8, CliError> {
     let lock = current_lock(context).await?;
     let path = lock.save()?;
@@ -40,7 +39,7 @@ async fn write(context: &CommandContext) -> Result<u8, CliError> {
     Ok(exit_code::OK)
 }
 
-/// Says what is different from the lock file.
+/// Prints the differences from the lock file.
 async fn check(context: &CommandContext) -> Result<u8, CliError> {
     let locked = LockFile::load(&context.lock_folder())?;
     let now = current_lock(context).await?;
@@ -107,7 +106,7 @@ fn differences(name: &str, old: &LockedServer, new: &LockedServer) -> Vec<String
     lines
 }
 
-/// What the servers offer at this moment; a server that does not answer is an error.
+/// Locks the current offers of all servers; fails if a server is not ready or not fully approved.
 async fn current_lock(context: &CommandContext) -> Result<LockFile, CliError> {
     let host = tools::start(context, &ServerArg::default()).await?;
     let lock = gather(context, &host);
@@ -152,11 +151,10 @@ fn gather(context: &CommandContext, host: &Host) -> Result<LockFile, CliError> {
     Ok(lock)
 }
 
-/// How long a package manager may take to tell where its registry is.
+/// How long a package manager may take to print its registry.
 const LOOKUP_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The packages of a server as the registries have them at this moment; what cannot be looked up is
-/// told and left out.
+/// Looks up a server's packages in their registries; warns of failed lookups and leaves them out.
 pub(crate) async fn locked_packages(
     context: &CommandContext,
     registries: &PackageRegistries,
@@ -176,7 +174,7 @@ pub(crate) async fn locked_packages(
     found
 }
 
-/// Why servers must not be started, by name: what they would fetch is not what was locked.
+/// Returns the servers that must not start: a package is not provably the locked one.
 pub(crate) async fn refusals(
     context: &CommandContext,
     config: &Config,
@@ -215,8 +213,8 @@ pub(crate) async fn refusals(
     refused
 }
 
-/// Keeps what is unpacked of a package that is as it was locked: the next start can do without the
-/// registry.
+/// Records the unpacked files of a package that matches the lock, so that the next start does not
+/// need the registry.
 fn keep(context: &CommandContext, server: &ServerConfig, package: &LockedPackage) {
     let unpacked = package.unpacked_digests(server, &context.environment);
     if let Err(error) = ConfirmedPackages::confirm(&context.places.state, package, unpacked) {
@@ -224,7 +222,7 @@ fn keep(context: &CommandContext, server: &ServerConfig, package: &LockedPackage
     }
 }
 
-/// What is different about a package in its registry.
+/// Returns how a package differs in its registry.
 async fn different(
     registries: &PackageRegistries,
     server: &ServerConfig,
@@ -238,12 +236,12 @@ async fn different(
         Ok(now) if now == *locked => None,
         Ok(now) if now.version != locked.version => Some(format!("is {} now", now.version)),
         Ok(_) => Some("has another digest now".to_owned()),
-        // A check that cannot run refuses.
+        // Fail closed.
         Err(why) => Some(format!("cannot be checked: {why}")),
     }
 }
 
-/// Where the registries are: by the variables that package managers know, or as they tell.
+/// Finds the registries: from the variables of the package managers, or by running them.
 pub(crate) async fn registries(context: &CommandContext, config: &Config) -> PackageRegistries {
     let wanted: Vec<PackageSpec> = config.servers.values().flat_map(fetched_packages).collect();
     let needs = |ecosystem: &str| wanted.iter().any(|spec| spec.ecosystem == ecosystem);
@@ -267,7 +265,7 @@ pub(crate) async fn registries(context: &CommandContext, config: &Config) -> Pac
     registries
 }
 
-/// The address that a program prints.
+/// Runs a program and returns the URL that it prints.
 async fn printed_address(words: &[&str]) -> Option<String> {
     let (program, arguments) = words.split_first()?;
     let mut command = tokio::process::Command::new(program);

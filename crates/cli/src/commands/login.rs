@@ -1,4 +1,4 @@
-//! Logs in to a server: finds out where, sends the person there, and takes the answer.
+//! `switchboard login` and `logout`: the OAuth flow with a browser or a pasted URL.
 
 use std::io::BufRead as _;
 use std::time::Instant;
@@ -86,7 +86,7 @@ async fn log_in(
     }
 }
 
-/// Sends the person to the page; gives what they paste, if they are to.
+/// Sends the user to the authorization URL; returns pasted lines unless a browser was opened.
 fn send_person(
     context: &CommandContext,
     id: &ServerId,
@@ -105,7 +105,7 @@ fn send_person(
             Err(why) => printer.warn(&why, None),
         }
     }
-    // Whoever wants silence still has to know where to go.
+    // The URL is necessary, so print it even with `--quiet`.
     talk(&format!(
         "open this address in a browser:\n{}\nthen, if the browser runs on another machine, paste \
          the address that it ends at here:",
@@ -114,7 +114,7 @@ fn send_person(
     Some(lines())
 }
 
-/// Waits for an answer that belongs to this login, from the browser or pasted.
+/// Waits for a redirect that belongs to this login, from the browser or pasted.
 async fn wait(
     context: &CommandContext,
     pending: PendingLogin,
@@ -143,7 +143,7 @@ async fn wait(
                     context.printer.warn("this is not the answer to this login", None);
                     wrong = Some(line);
                 }
-                // Nothing more can be pasted; if nothing was, the browser may still come.
+                // End of input: report a wrong paste, or else keep waiting for the browser.
                 None => match wrong.take() {
                     Some(line) => return Ok(pending.finish(&line).await?),
                     None => pasted = None,
@@ -161,7 +161,7 @@ async fn next(lines: &mut Option<&mut mpsc::Receiver<String>>) -> Option<String>
     }
 }
 
-/// The lines of standard input. Reading cannot be given up, so a thread of its own does it.
+/// Returns the lines of standard input. A blocking read cannot be cancelled, so a thread does it.
 fn lines() -> mpsc::Receiver<String> {
     let (read, lines) = mpsc::channel(4);
     std::thread::spawn(move || {
@@ -183,7 +183,7 @@ fn step_text(step: &LoginStep) -> String {
     }
 }
 
-/// What is held, in words.
+/// Describes a stored login in one line.
 pub(crate) fn login_text(held: &StoredLogin) -> String {
     let scopes = match held.scopes.as_slice() {
         [] => String::new(),
@@ -202,7 +202,7 @@ pub(crate) fn login_text(held: &StoredLogin) -> String {
 pub(crate) async fn logout(context: &CommandContext, logout: &LogoutArgs) -> Result<u8, CliError> {
     let config = context.config()?;
     let logins = Logins::new(&context.places.state, &context.environment, &config.settings);
-    // A server that is not configured any more can have a login all the same.
+    // A login may outlive the entry of its server, so do not require one.
     let ended = match &logout.server {
         Some(server) => logins.logout(server).await?,
         None => logins.logout_all().await?,

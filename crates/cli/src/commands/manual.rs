@@ -1,4 +1,4 @@
-//! The manual page and shell completions, made from the command line's own description.
+//! The manual page and shell completions, generated from the command-line definition.
 
 use clap::CommandFactory as _;
 use clap_complete::Shell;
@@ -8,7 +8,7 @@ use switchboard_terminal::{CliError, exit_code};
 use crate::args::CliArgs;
 use crate::context::CommandContext;
 
-/// What only servers know how to complete.
+/// Bash functions that complete values with the help of servers.
 const BASH_VALUES: &str = include_str!("completions.bash");
 
 /// Prints completions for a shell.
@@ -22,7 +22,7 @@ pub(crate) fn completions(context: &CommandContext, shell: Shell) -> Result<u8, 
     Ok(exit_code::OK)
 }
 
-/// Prints the manual page, with the exit codes.
+/// Prints the manual page, including the exit codes.
 pub(crate) fn page(context: &CommandContext) -> Result<u8, CliError> {
     let mut text = Vec::new();
     clap_mangen::Man::new(CliArgs::command()).render(&mut text)?;

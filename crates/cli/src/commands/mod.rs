@@ -1,4 +1,4 @@
-//! One module per command; each takes the context and gives an exit code.
+//! One module per command; each takes the `CommandContext` and returns an exit code.
 
 pub(crate) mod add;
 pub(crate) mod audit;

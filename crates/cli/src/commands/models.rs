@@ -1,4 +1,4 @@
-//! Lists the profiles of models, and finds out whether they can be asked.
+//! `switchboard models`: lists model profiles and checks that the models answer.
 
 use clap::{Args, Subcommand};
 use serde::Serialize;
@@ -32,7 +32,7 @@ struct ModelRow {
     provider: &'static str,
     model: String,
     default: bool,
-    /// Whether it can be asked; nothing if nobody tried.
+    /// Whether the model can be used; `None` if it was not checked.
     ok: Option<bool>,
     message: Option<String>,
     hint: Option<String>,
@@ -40,7 +40,7 @@ struct ModelRow {
     code: Option<u8>,
 }
 
-/// Lists or checks profiles; the exit code says whether all are well.
+/// Lists or checks profiles; the exit code is that of the first failed check.
 pub(crate) async fn run(context: &CommandContext, args: ModelsArgs) -> Result<u8, CliError> {
     let command = args.command.unwrap_or(ModelsCommand::Check { name: None });
     let config = context.config()?;

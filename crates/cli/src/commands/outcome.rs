@@ -1,4 +1,4 @@
-//! How a call ended, shown to a person or a program.
+//! Prints the outcome of a call, as text or as JSON.
 
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
@@ -25,7 +25,7 @@ struct OutcomeRow<'a> {
     target: &'a str,
     outcome: &'a str,
     reason: Option<&'a str>,
-    /// Whether it was refused because only what changes nothing may run.
+    /// Whether the call was denied because of read-only mode.
     is_readonly: bool,
     message: Option<Cow<'a, str>>,
     hint: Option<&'a str>,
@@ -34,7 +34,7 @@ struct OutcomeRow<'a> {
     result: Option<&'a RawValue>,
 }
 
-/// A call that has ended, wherever it ran.
+/// A finished call, run by this process or by a running instance.
 pub(crate) struct FinishedCall {
     pub(crate) id: Option<CallId>,
     pub(crate) outcome: Outcome,
@@ -49,7 +49,7 @@ impl From<Record> for FinishedCall {
     }
 }
 
-/// Shows how a call ended; gives the exit code.
+/// Prints the outcome of a call; returns the exit code.
 pub(crate) fn show(
     context: &CommandContext,
     target: &Target,
@@ -98,7 +98,7 @@ pub(crate) fn show(
     Ok(code)
 }
 
-/// Shows a call that the server goes on with, as its caller wanted.
+/// Prints a detached call that continues as a task on the server.
 pub(crate) fn show_task(
     context: &CommandContext,
     target: &Target,
@@ -115,7 +115,7 @@ pub(crate) fn show_task(
     Ok(exit_code::OK)
 }
 
-/// Reads a result by what was asked for.
+/// Parses a result by the kind of its target.
 pub(crate) fn read(target: &Target, text: &str) -> Result<Reply, switchboard_core::InvalidOutput> {
     match target.kind {
         TargetKind::Tool => Reply::from_json(text),
@@ -124,7 +124,7 @@ pub(crate) fn read(target: &Target, text: &str) -> Result<Reply, switchboard_cor
     }
 }
 
-/// Prints a text; one that is too long for a terminal goes to a file, with head and tail shown.
+/// Prints a text; on a terminal, a long one is saved to a file and truncated in the middle.
 fn print(context: &CommandContext, record: &FinishedCall, text: &str) -> Result<(), CliError> {
     let limit = context.config()?.settings.show_limit_bytes;
     let Some(short) = truncate_middle(text, limit).filter(|_| context.printer.terminal) else {
@@ -138,7 +138,7 @@ fn print(context: &CommandContext, record: &FinishedCall, text: &str) -> Result<
     context.printer.data(&short.with_notice(Some(&file.display().to_string())))
 }
 
-/// Writes what is not text into a folder.
+/// Writes the images, audio and binary resources of a result to a folder.
 fn save_items(context: &CommandContext, reply: &Reply, folder: &Path) -> Result<(), CliError> {
     std::fs::create_dir_all(folder)?;
     for (number, item) in (1..).zip(&reply.items) {
@@ -159,14 +159,13 @@ fn save_items(context: &CommandContext, reply: &Reply, folder: &Path) -> Result<
     Ok(())
 }
 
-/// What base64 text stands for.
 pub(crate) fn decode_base64(data: &str) -> Result<Vec<u8>, CliError> {
     BASE64_STANDARD.decode(data.trim()).map_err(|error| {
         CliError::new(exit_code::FAILED, format!("the server's data is not base64: {error}"))
     })
 }
 
-/// Writes to a file below the roots.
+/// Writes a file below the roots, outside Switchboard's own folders.
 pub(crate) fn download(
     context: &CommandContext,
     roots: &[PathBuf],

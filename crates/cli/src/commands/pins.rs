@@ -1,4 +1,4 @@
-//! Shows what is pinned of servers and what is held, approves it and takes that back.
+//! `switchboard pins`: lists, compares, approves and revokes pinned definitions.
 
 use std::io::IsTerminal as _;
 
@@ -67,23 +67,22 @@ pub(crate) struct Which {
     pub(crate) held: bool,
 }
 
-/// As much of a fingerprint is shown in a table.
+/// Number of fingerprint characters shown in a table.
 const FINGERPRINT_CHARS: usize = 12;
 
-/// What was named: a server, and one of its definitions or all.
+/// A server, and one of its definitions or all.
 struct PinSelection {
     server: ServerId,
     name: Option<String>,
 }
 
-/// The pins of one server.
 struct ServerPins<'a> {
     server: &'a ServerConfig,
     identity: String,
     pins: Pins,
 }
 
-/// Does what is wanted with pins.
+/// Runs `switchboard pins`.
 pub(crate) async fn run(context: &CommandContext, args: PinsArgs) -> Result<u8, CliError> {
     let config = context.config()?;
     match args.command.unwrap_or(PinsCommand::List(Which::default())) {
@@ -156,7 +155,7 @@ async fn diff(context: &CommandContext, config: &Config, which: &Which) -> Resul
     context.printer.data(text.trim_end())
 }
 
-/// Shows definitions whole, with their state and what was found in them.
+/// Prints full definitions with their state and findings.
 async fn show(context: &CommandContext, config: &Config, which: &str) -> Result<(), CliError> {
     let named = parse_selection(context, config, which)?;
     let flagged = flagged_definitions(context, config, &named).await?;
@@ -198,7 +197,7 @@ async fn show(context: &CommandContext, config: &Config, which: &str) -> Result<
     context.printer.data(&text)
 }
 
-/// What was found in definitions that fit.
+/// Returns the selected definitions in which the scanner found something.
 async fn flagged_definitions(
     context: &CommandContext,
     config: &Config,
@@ -226,7 +225,7 @@ async fn approve(
     let mut flagged = Vec::new();
     for before in server_pins(context, config, Some(&named))? {
         let wanted = fitting(&before.pins);
-        // Without a finding there is no need to start anything.
+        // Scanning starts all servers, so do it only if a finding is possible.
         if agreed == PriorAgreement::Already
             || wanted.is_empty()
             || wanted.iter().any(is_suspicious)
@@ -250,7 +249,7 @@ async fn approve(
         }
         let approved = wanted.iter().map(|held| (held.kind, &*held.name, &*held.digest));
         note(context, AuditNote::APPROVED, known.server, approved)?;
-        // Exactly what was shown: what another process holds since then stays held.
+        // Approve exactly the versions shown: definitions that changed meanwhile stay quarantined.
         Pins::edit(&context.places.state, &known.identity, |pins| {
             let unchanged = pending_definitions(pins);
             let is_wanted = |kind: PinKind, name: &str| {
@@ -303,7 +302,7 @@ fn revoke(context: &CommandContext, config: &Config, which: &str) -> Result<(), 
     Ok(())
 }
 
-/// A server that was never seen is started once, to see what it offers.
+/// Starts a server that has no pins yet, so that its definitions become known.
 async fn look_at_unseen(
     context: &CommandContext,
     config: &Config,
@@ -328,7 +327,7 @@ impl PinSelection {
     }
 }
 
-/// A server, or a server and a name; a server's name may hold a slash itself.
+/// Parses `SERVER` or `SERVER/NAME`; server names may contain slashes.
 fn parse_selection(
     context: &CommandContext,
     config: &Config,
@@ -352,7 +351,7 @@ fn parse_selection(
     }
 }
 
-/// What is known of the configured servers, or of the one that was named.
+/// Loads the pins of all configured servers, or of the selected one.
 fn server_pins<'a>(
     context: &CommandContext,
     config: &'a Config,
@@ -390,8 +389,8 @@ fn as_json(known: &ServerPins<'_>, held: &QuarantinedDefinition) -> Value {
     })
 }
 
-/// Everything in which something was found, also in what nobody has approved. Servers are started
-/// for that, all of them: what a definition says of another server's tools is found only then.
+/// Returns the findings about all definitions, approved or not. Starts every server, because
+/// references to another server's tools are found only if both are running.
 pub(crate) async fn examine(context: &CommandContext) -> Result<Vec<Flagged>, CliError> {
     let host = tools::start_unasked(context, &ServerArg::default()).await?;
     let examined = host.all_flagged();
@@ -399,12 +398,12 @@ pub(crate) async fn examine(context: &CommandContext) -> Result<Vec<Flagged>, Cl
     Ok(examined)
 }
 
-/// What a person has to agree to before these definitions are used.
+/// Returns the definitions that need the user's agreement before use.
 pub(crate) fn needing_agreement(flagged: &[Flagged]) -> Vec<&Flagged> {
     flagged.iter().filter(|one| one.is_held()).collect()
 }
 
-/// Goes on only if the person has agreed to what was found, or does so at the terminal.
+/// Succeeds if nothing was found, or if the user has agreed or agrees at the terminal.
 pub(crate) async fn agree(
     context: &CommandContext,
     which: &str,
@@ -433,14 +432,14 @@ pub(crate) async fn agree(
     }
 }
 
-/// Whether the person has agreed beforehand.
+/// Agreement in advance, with `--despite-findings`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PriorAgreement {
     Already,
     NotYet,
 }
 
-/// Keeps that a person stands by these definitions in spite of what was found.
+/// Records that the user accepts these definitions despite their findings.
 pub(crate) fn accept(
     context: &CommandContext,
     server: &ServerConfig,
@@ -470,12 +469,12 @@ pub(crate) fn accept(
             ),
         })
         .collect();
-    // Written down first: what cannot be recorded is not approved.
+    // Write the audit log first: an approval that cannot be logged must not take effect.
     audit::note(context, &notes)?;
     Ok(add_accepted(&context.places.state, &server.identity(), new)?)
 }
 
-/// Notes that definitions are approved or no longer approved.
+/// Logs that definitions were approved or revoked.
 pub(crate) fn note<'a>(
     context: &CommandContext,
     event: &'static str,
@@ -493,7 +492,7 @@ pub(crate) fn note<'a>(
     audit::note(context, &definitions.map(note).collect::<Vec<_>>())
 }
 
-/// Whether what is held would be held by the scanner as well, as far as that is seen in it alone.
+/// Returns whether the scanner would block the definition, judged without other servers.
 pub(crate) fn is_suspicious(definition: &QuarantinedDefinition) -> bool {
     use switchboard_scan::{overall_severity, scan_definition, scan_text};
     let text = &definition.now;

@@ -1,4 +1,4 @@
-//! Shows and checks the rules about calls.
+//! `switchboard policy`: shows, checks, tests and explains the rules about calls.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -68,10 +68,10 @@ pub(crate) async fn run(context: &CommandContext, policy: PolicyArgs) -> Result<
     }
 }
 
-/// The configuration with rules that can be used.
+/// Returns the configuration, with valid rules.
 ///
 /// # Errors
-/// When they cannot.
+/// Fails if the rules cannot be read or one of their examples does not hold.
 pub(crate) fn usable(context: &CommandContext) -> Result<Config, CliError> {
     let config = context.silent_config();
     match config.policies.broken.clone().or_else(|| check_examples(&config.policies)) {
@@ -101,7 +101,7 @@ fn show(context: &CommandContext) -> Result<u8, CliError> {
     Ok(exit_code::OK)
 }
 
-/// One line of a policy, and where it is.
+/// A line of a policy file with its location.
 struct PolicyRow {
     level: PolicyLevel,
     place: String,
@@ -179,7 +179,7 @@ fn warning(warning: &ConfigError) -> Value {
     })
 }
 
-/// A file as the rules of a level, with its examples checked.
+/// Reads a file as the rules of a level and checks its examples.
 pub(crate) fn check_file(path: &Path, level: PolicyLevel) -> Result<PolicyFile, ConfigError> {
     let file = read_policy(path, level)?;
     let alone = Policies { files: vec![file.clone()], broken: None };
@@ -189,7 +189,7 @@ pub(crate) fn check_file(path: &Path, level: PolicyLevel) -> Result<PolicyFile, 
     }
 }
 
-/// What came of a case.
+/// The result of a test case.
 struct CaseResult<'a> {
     case: &'a PolicyCase,
     got: &'static str,
@@ -197,7 +197,7 @@ struct CaseResult<'a> {
     is_well: bool,
 }
 
-/// Tries all cases of a file; gives 1 if one is not as expected.
+/// Runs all cases of a file; the exit code is 1 if a verdict is not as expected.
 fn test_cases(
     context: &CommandContext,
     cases: &Path,
@@ -221,7 +221,7 @@ fn test_cases(
                 ..RuleContext::from_settings(&config.settings, &[])
             };
             let server = config.servers.get(facts.target.server.as_str());
-            // A server that is not configured says nothing by itself.
+            // A server that is not configured has no settings that affect the verdict.
             let verdict = match server {
                 Some(server) => rules.verdict(&facts, Some(server)),
                 None => rules.verdict_without_server(&facts),
@@ -359,7 +359,7 @@ fn decision_text(call: &ResolvedCall, explained: &Explanation) -> String {
     text
 }
 
-/// The target of a text; the servers that are there decide where a server's name ends.
+/// Parses `SERVER/NAME`. Server names may contain slashes, so match against the configured ones.
 fn parse_target(config: &Config, wanted: &ExplainArgs) -> Result<Target, CliError> {
     let text = &wanted.target;
     let known = config.servers.keys().map(ServerId::as_str);
@@ -419,7 +419,7 @@ pub(crate) enum LevelChoice {
     User,
 }
 
-/// A time as a number with a unit.
+/// Parses a duration: a number with a unit.
 fn ago(text: &str) -> Result<Duration, String> {
     let wrong = || format!("`{text}` is no time: write it as 90m, 12h or 7d");
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
@@ -434,7 +434,8 @@ fn ago(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs(number.saturating_mul(unit)))
 }
 
-/// Decides recorded calls by the rules of today and by the changed ones; gives 1 if they differ.
+/// Compares the verdicts of the current and the changed rules about recorded calls; the exit code
+/// is 1 if any of them differ.
 pub(crate) async fn what_if(context: &CommandContext, wanted: &WhatIfArgs) -> Result<u8, CliError> {
     let config = usable(context)?;
     let level = match wanted.level {
@@ -457,7 +458,7 @@ pub(crate) async fn what_if(context: &CommandContext, wanted: &WhatIfArgs) -> Re
     show_differences(context, count, &differences)
 }
 
-/// The calls of the record, the oldest first.
+/// Returns the recorded calls that match the filter, oldest first.
 async fn recorded_calls(
     context: &CommandContext,
     wanted: &WhatIfArgs,

@@ -1,4 +1,4 @@
-//! Lists and fetches prompts.
+//! `switchboard prompts`: lists and fetches prompts.
 
 use clap::{Args, Subcommand};
 use serde_json::{Value, json};

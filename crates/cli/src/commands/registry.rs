@@ -1,4 +1,4 @@
-//! Looks servers up: in a registry by words and by name, and in the list of known ones.
+//! `switchboard registry`: finds servers in registries and in the list of known servers.
 
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -60,10 +60,10 @@ pub(crate) struct RegistryChoiceArgs {
     pub(crate) registry: Option<String>,
 }
 
-/// As much is shown of a line that others wrote.
+/// Maximum characters shown of a line of registry data.
 const MAX_LINE_CHARS: usize = 500;
 
-/// Does what was asked.
+/// Runs `switchboard registry`.
 pub(crate) async fn run(context: &CommandContext, args: RegistryArgs) -> Result<u8, CliError> {
     match args.command {
         RegistryCommand::Search { words, limit, of } => {
@@ -76,7 +76,7 @@ pub(crate) async fn run(context: &CommandContext, args: RegistryArgs) -> Result<
     }
 }
 
-/// The registries to ask, in order.
+/// Returns the registries to query, in order.
 pub(crate) fn registries(
     context: &CommandContext,
     config: &Config,
@@ -94,8 +94,8 @@ pub(crate) fn registries(
     named.into_iter().map(|address| open(address).map_err(registry_error)).collect()
 }
 
-/// The server of a name, from the first registry that knows it. One that cannot be asked is not
-/// passed over: somebody else could have taken the name in the next one.
+/// Looks up a name in the first registry that knows it. An unreachable registry is an error: in the
+/// next one, the name could belong to another publisher.
 pub(crate) async fn lookup<'r>(
     context: &CommandContext,
     registries: &'r [Registry],
@@ -296,14 +296,14 @@ fn describe_way(text: &mut String, choice: &InstallChoice) {
     }
 }
 
-/// What others wrote, in a line that is not too long.
+/// Escapes a text from a registry and truncates it to one line.
 fn short_line(text: &str) -> String {
     let shown: String = text.chars().take(MAX_LINE_CHARS).collect();
     let more = if shown.len() < text.len() { "…" } else { "" };
     format!("{}{more}", escape_line(&shown))
 }
 
-/// What is asked for, in a line.
+/// Describes a question of an install plan in one line.
 pub(crate) fn question(asked: &RegistryQuestion) -> String {
     let mut words = Vec::new();
     if asked.required && asked.default.is_none() {
@@ -342,7 +342,7 @@ async fn list_known(context: &CommandContext, url: Option<&str>) -> Result<u8, C
     shown.map(|()| exit_code::OK)
 }
 
-/// The list of known servers that the settings name, or ours.
+/// Loads the list of known servers that the settings name, or the built-in one.
 pub(crate) async fn known_servers(config: &Config) -> Result<KnownServers, CliError> {
     let wrong = |error: KnownError| CliError::new(exit_code::CONFIG, error.to_string());
     match &config.settings.discovery.known_servers {
@@ -382,7 +382,7 @@ fn age_text(age: Duration) -> String {
     }
 }
 
-/// Converts an error for the terminal.
+/// Converts a registry error to a command-line error.
 pub(crate) fn registry_error(error: RegistryError) -> CliError {
     let code = match &error {
         RegistryError::BadAddress { .. }
@@ -397,7 +397,7 @@ pub(crate) fn registry_error(error: RegistryError) -> CliError {
     CliError { message: error.to_string(), hint: error.hint().map(str::to_owned), code }
 }
 
-/// Converts an error for the terminal.
+/// Converts an install-plan error to a command-line error.
 pub(crate) fn plan_error(error: PlanError) -> CliError {
     let code = match &error {
         PlanError::Missing(_) | PlanError::DoesNotFit { .. } | PlanError::NotAsked(_) => {
@@ -414,7 +414,7 @@ pub(crate) fn plan_error(error: PlanError) -> CliError {
     CliError { message: error.to_string(), hint: error.hint(), code }
 }
 
-/// Converts an error for the terminal.
+/// Converts a bundle error to a command-line error.
 pub(crate) fn bundle_error(error: BundleError) -> CliError {
     let code = match error {
         BundleError::Plan(error) => return plan_error(error),

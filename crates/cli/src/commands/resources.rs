@@ -1,4 +1,4 @@
-//! Lists and reads resources.
+//! `switchboard resources`: lists, reads and watches resources.
 
 use std::path::{Path, PathBuf};
 
@@ -67,7 +67,6 @@ pub(crate) async fn run(context: &CommandContext, args: ResourcesArgs) -> Result
     }
 }
 
-/// Lists resources and templates.
 async fn list(context: &CommandContext, of: &ServerArg) -> Result<u8, CliError> {
     let all = running::items(context, of, ItemList::Resources).await?;
     let json = |one: &CatalogItem| json!({"server": one.server, "kind": one.kind, "definition": one.definition});
@@ -82,7 +81,7 @@ async fn list(context: &CommandContext, of: &ServerArg) -> Result<u8, CliError> 
     shown.map(|()| exit_code::OK)
 }
 
-/// Reads a resource, to the terminal or to a file.
+/// Reads a resource and prints it or writes it to a file.
 async fn read(
     context: &CommandContext,
     server: &str,
@@ -143,7 +142,7 @@ pub(crate) struct WatchResourceArgs {
     pub(crate) read: bool,
 }
 
-/// Watches a resource; Ctrl-C ends it well.
+/// Watches a resource until Ctrl-C, which is a successful end.
 async fn watch(context: &CommandContext, wanted: &WatchResourceArgs) -> Result<u8, CliError> {
     let only = ServerArg { server: Some(wanted.server.clone()) };
     let host = tools::start(context, &only).await?;
@@ -208,7 +207,7 @@ async fn show_content(
 ) -> Result<(), CliError> {
     let proposed = ProposedCall::resource(server, uri);
     if !context.printer.json {
-        // A resource that cannot be read this time may be readable the next.
+        // A failed read does not end the watch: the next one may succeed.
         return call::execute(context, host, proposed, call::CallSettings::person())
             .await
             .map(|_| ());

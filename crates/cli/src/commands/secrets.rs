@@ -1,4 +1,4 @@
-//! Keeps, lists and forgets secrets that entries refer to.
+//! `switchboard secrets`: stores, lists and removes secrets that entries refer to.
 
 use std::io::{IsTerminal as _, Read as _};
 
@@ -37,10 +37,10 @@ pub(crate) struct SecretArgs {
     pub(crate) server: String,
 }
 
-/// The longest secret, in bytes.
+/// Maximum length of a secret, in bytes.
 const MAX_SECRET_BYTES: u64 = 64 * 1_024;
 
-/// Does what was asked.
+/// Runs `switchboard secrets`.
 pub(crate) async fn run(context: &CommandContext, args: SecretsArgs) -> Result<u8, CliError> {
     let config = context.config()?;
     let secrets = SecretStore::new(&context.places.state, &context.environment, &config.settings);
@@ -81,7 +81,7 @@ fn which(
     Ok(SecretName { server, name: of.name.clone() })
 }
 
-/// The secret from standard input; a person types it unseen.
+/// Reads the secret from standard input; a terminal does not echo it.
 async fn read() -> Result<Secret, CliError> {
     let text = if std::io::stdin().is_terminal() {
         ask_secret_line("Secret: ").await?

@@ -1,4 +1,4 @@
-//! Lists, shows, names, writes out, deletes and forks conversations.
+//! `switchboard sessions`: lists, shows, renames, exports, deletes and forks conversations.
 
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
@@ -81,7 +81,7 @@ pub(crate) enum ExportForm {
     Json,
 }
 
-/// Does what is wanted with conversations.
+/// Runs `switchboard sessions`.
 pub(crate) async fn run(context: &CommandContext, args: SessionsArgs) -> Result<u8, CliError> {
     let sessions = open_sessions(&context.places.state, context.recording(), &context.config()?)?;
     match args.command.unwrap_or(SessionsCommand::List { limit: 20 }) {
@@ -180,7 +180,7 @@ async fn delete(
     yes: bool,
 ) -> Result<(), CliError> {
     let found = sessions.find(word).await?;
-    // Nobody's conversation is taken away while it is held.
+    // Do not delete a conversation that is open in another process.
     let _held = sessions.lock_session(&found.id)?;
     if !yes {
         if !std::io::stdin().is_terminal() {

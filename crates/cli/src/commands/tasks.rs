@@ -1,4 +1,4 @@
-//! Lists, shows, waits for and gives up calls that servers go on with by themselves.
+//! `switchboard tasks`: lists, shows, awaits and cancels calls that continue as tasks.
 
 use std::time::Duration;
 
@@ -56,10 +56,10 @@ pub(crate) struct TaskArgs {
     pub(crate) id: String,
 }
 
-/// How often `--watch` looks at the record.
+/// How often `--watch` polls the record.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Does what was asked; gives the exit code.
+/// Runs `switchboard tasks`.
 pub(crate) async fn run(context: &CommandContext, args: TasksArgs) -> Result<u8, CliError> {
     match args.command.unwrap_or(TasksCommand::List(args.list)) {
         TasksCommand::List(list) if list.watch => watch(context, &list).await,
@@ -101,7 +101,7 @@ async fn show_list(context: &CommandContext, list: &TaskListArgs) -> Result<u8, 
     Ok(exit_code::OK)
 }
 
-/// The tasks that a server tells of and that are not recorded here.
+/// Returns the tasks that a server lists and that are not recorded here.
 async fn unrecorded_tasks(
     context: &CommandContext,
     server: &str,
@@ -118,13 +118,13 @@ async fn unrecorded_tasks(
     Ok(told)
 }
 
-/// Shows each task when it is new or has changed, until Ctrl-C.
+/// Prints each new or changed task until Ctrl-C.
 async fn watch(context: &CommandContext, list: &TaskListArgs) -> Result<u8, CliError> {
     let reader = reader(context).await?;
     let watching = async {
         let mut before: Vec<StoredTask> = Vec::new();
         loop {
-            // What has just ended is shown as well, so all of them are looked at.
+            // Query all tasks, so that one that has just ended is shown too.
             let now = reader.tasks(WhichTasks::All).await?;
             let first = before.is_empty();
             for task in now.iter().rev().filter(|task| !before.contains(task)) {
@@ -180,7 +180,7 @@ async fn show(context: &CommandContext, one: &TaskArgs) -> Result<u8, CliError> 
     Ok(exit_code::OK)
 }
 
-/// Waits for the end; Ctrl-C only ends the waiting.
+/// Waits for the end of a task; Ctrl-C stops waiting and leaves the task running.
 async fn wait(context: &CommandContext, one: &TaskArgs) -> Result<u8, CliError> {
     let stored = find_task(context, one).await?;
     let host = start_host(context, &stored.place.server).await?;
@@ -210,7 +210,7 @@ async fn cancel(context: &CommandContext, one: &TaskArgs) -> Result<u8, CliError
         return show_end(context, &stored, &record);
     }
     if context.printer.json {
-        // The caller asked for exactly this end.
+        // The user asked for the cancellation, so it is not a failure: ignore its exit code.
         outcome::show(context, &target(&stored), &record, None)?;
     } else {
         context.printer.say(&format!("task `{}` is given up", stored.task.id));
@@ -230,10 +230,10 @@ fn target(stored: &StoredTask) -> Target {
     Target::new(TargetKind::Tool, &stored.place.server, &stored.target)
 }
 
-/// A host with one server, which is ready or has told why it is not.
+/// Starts a host with one server and waits until the server is ready or has failed.
 async fn start_host(context: &CommandContext, server: &str) -> Result<Host, CliError> {
     let config = context.config()?;
-    // A server that is gone from the configuration is told by its task.
+    // A server that is no longer configured is not an error here: the task reports it.
     let id = ServerId::new(server).map_err(|error| CliError::usage(error.to_string()))?;
     let known = config.servers.contains_key(&id) || config.broken.contains_key(&id);
     let only = if known { vec![id.clone()] } else { Vec::new() };

@@ -1,4 +1,4 @@
-//! Makes, lists and takes back the tokens that clients of `serve` present.
+//! `switchboard tokens`: creates, lists and revokes the tokens of clients of `serve`.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -47,7 +47,7 @@ pub(crate) struct AddTokenArgs {
 }
 
 fn parse_tool_pattern(text: &str) -> Result<String, String> {
-    // A server's name may hold slashes itself, so only the ends tell.
+    // Server names may contain slashes, so only check that neither part is empty.
     if text.contains('/') && !text.starts_with('/') && !text.ends_with('/') {
         let read = Pattern::parse(text).map(|_| text.to_owned());
         return read.map_err(|bad| format!("it {bad}; {}", bad.hint));
@@ -70,7 +70,7 @@ fn duration(text: &str) -> Result<Duration, String> {
     seconds.map(Duration::from_secs).ok_or_else(wrong)
 }
 
-/// Does what is wanted with tokens.
+/// Runs `switchboard tokens`.
 pub(crate) fn run(context: &CommandContext, args: TokensArgs) -> Result<u8, CliError> {
     let file = TokenFile::in_state_folder(&context.places.state);
     match args.command.unwrap_or(TokensCommand::List) {
@@ -145,7 +145,7 @@ fn as_row(name: &str, token: &NamedToken) -> Value {
     })
 }
 
-/// A length of time in its largest unit.
+/// Formats a duration in its largest unit.
 fn span(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {
@@ -156,7 +156,7 @@ fn span(time: Duration) -> String {
     }
 }
 
-/// Converts an error of tokens and identity providers for the terminal.
+/// Converts an error of tokens or identity providers to a command-line error.
 pub(crate) fn key_error(error: KeyError) -> CliError {
     let code = match &error {
         KeyError::BadName(_)

@@ -1,4 +1,4 @@
-//! Lists, shows and finds tools.
+//! `switchboard tools`: lists, shows, searches and exports tools.
 
 use std::path::{Path, PathBuf};
 
@@ -122,7 +122,7 @@ async fn list(context: &CommandContext, wanted: &ListToolsArgs) -> Result<u8, Cl
     print(context, &find_tools(context, &query).await?).map(|()| exit_code::OK)
 }
 
-/// Finds tools by words.
+/// Searches tools by words.
 async fn search(context: &CommandContext, words: &str, limit: usize) -> Result<u8, CliError> {
     let q = Some(words.to_owned());
     let query = CatalogQuery { q, limit: Some(limit), ..CatalogQuery::default() };
@@ -133,7 +133,7 @@ async fn search(context: &CommandContext, words: &str, limit: usize) -> Result<u
     print(context, &tools).map(|()| exit_code::OK)
 }
 
-/// The tools of the instance that runs, or of servers that are started for it.
+/// Returns matching tools of a running instance, or of servers started here.
 async fn find_tools(
     context: &CommandContext,
     query: &CatalogQuery,
@@ -147,7 +147,7 @@ async fn find_tools(
     Ok(tools)
 }
 
-/// Shows everything about a tool.
+/// Prints a tool with its schemas and findings.
 async fn show(context: &CommandContext, server: &str, tool: &str) -> Result<u8, CliError> {
     if let Some(tool) = running::tool(context, server, tool).await? {
         return print_one(context, &tool, None).map(|()| exit_code::OK);
@@ -173,7 +173,7 @@ async fn show(context: &CommandContext, server: &str, tool: &str) -> Result<u8, 
     shown.map(|()| exit_code::OK)
 }
 
-/// Lists the tools of a host that runs, or those that fit some words.
+/// Prints the tools of a host that match `words`.
 pub(crate) fn show_in_chat(
     context: &CommandContext,
     host: &Host,
@@ -184,7 +184,7 @@ pub(crate) fn show_in_chat(
     print(context, &catalog_tools(host, &query))
 }
 
-/// Starts one server or all, and waits for them.
+/// Starts one server or all, and waits until they are ready.
 pub(crate) async fn start(context: &CommandContext, of: &ServerArg) -> Result<Host, CliError> {
     let only = selected_servers(context, of)?;
     let host = context.start(only.clone())?;
@@ -192,7 +192,7 @@ pub(crate) async fn start(context: &CommandContext, of: &ServerArg) -> Result<Ho
     Ok(host)
 }
 
-/// The same for whoever only looks at what servers offer: a new one is not asked about.
+/// Starts servers like [`start`], but does not ask the user about new ones.
 pub(crate) async fn start_unasked(
     context: &CommandContext,
     of: &ServerArg,
@@ -286,12 +286,12 @@ fn pretty(raw: &RawValue) -> String {
         .unwrap_or_else(|_| raw.get().to_owned())
 }
 
-/// The first line of a text.
+/// Returns the first line that is not blank.
 pub(crate) fn first_line(text: &str) -> String {
     text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned()
 }
 
-/// Prints the text section or a vendor's definitions, within a budget if there is one.
+/// Prints the prompt section or a vendor's definitions, within the token budget if one is given.
 async fn show_prompt(
     context: &CommandContext,
     audience: Audience,
@@ -326,8 +326,8 @@ async fn show_prompt(
     Ok(exit_code::OK)
 }
 
-/// Writes `mcps/SERVER/tools/TOOL.json` and what belongs to it; files of tools that are gone are
-/// removed.
+/// Writes the catalog to `mcps/SERVER/tools/TOOL.json` and related files; removes files of tools
+/// that no longer exist.
 async fn write_index(context: &CommandContext, folder: &Path) -> Result<u8, CliError> {
     let host = start(context, &ServerArg::default()).await?;
     let files = host_index_files(&host);

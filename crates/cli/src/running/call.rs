@@ -1,5 +1,5 @@
-//! Calls through the `switchboard serve` that runs for this home: it makes them, and this terminal
-//! answers their questions, shows their progress and cancels them.
+//! Forwards calls to the `switchboard serve` that runs for this home: that instance runs them, and
+//! this terminal answers their questions, shows their progress and cancels them.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -28,22 +28,23 @@ use crate::context::CommandContext;
 use crate::running::questions::PendingQuestion;
 use crate::running::{offers, questions};
 
-/// Maximum length of the arguments of a call that is passed on.
+/// Maximum size of the arguments of a forwarded call, in bytes.
 const MAX_CALL_BYTES: usize = 32 << 20;
-/// The transport of the server that is part of this program: it needs no start, and it looks at
-/// the folder that the command was typed in.
+/// Transport of the built-in server. Its calls are not forwarded: it needs no start, and it works
+/// in the folder of the command.
 const BUILT_IN: &str = "built in";
-/// How long the confirmation of an answer or of a cancellation may take.
+/// How long an answer or a cancellation may take to be confirmed.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A server of the instance that runs.
+/// A server of a running instance.
 pub(crate) struct RunningServer {
     instance: RunningInstance,
     name: String,
 }
 
 impl RunningServer {
-    /// The server, ready where it runs; nothing if it is not: the usual way has the words for why.
+    /// Finds a server that is ready in a running instance. `None` if there is none; a host started
+    /// here then reports why.
     pub(crate) async fn find(
         context: &CommandContext,
         name: &str,
@@ -61,18 +62,18 @@ impl RunningServer {
         Ok(found)
     }
 
-    /// What a tool takes.
+    /// Returns the input schema of a tool.
     pub(crate) async fn schema(&self, tool: &str) -> Option<Value> {
         let tool = self.instance.tool(&self.name, tool).await?;
         serde_json::from_str(definition(&tool.item()).input_schema?.get()).ok()
     }
 
-    /// How the value of an argument may go on; nothing if it does not say.
+    /// Completes an argument value; `None` if the instance cannot.
     pub(crate) async fn complete(&self, begun: &ToComplete) -> Option<Completion> {
         self.instance.complete(begun).await
     }
 
-    /// Makes a call there; nothing if it was not taken, and so has not run.
+    /// Forwards a call; `None` if the instance did not accept it, so that it has not run.
     pub(crate) async fn call(
         &self,
         context: &CommandContext,
@@ -87,7 +88,7 @@ impl RunningServer {
         let begun = context.or_interrupted(beginning).await?;
         let Some(stream) = begun.map_err(|_| lost_call_error(target))? else { return Ok(None) };
         let (progress, bar) = show_progress(&context.printer, &format!("calling {target}"));
-        // The question needs the terminal for itself.
+        // A review question needs the terminal, so do not draw a progress bar.
         if how.caller.origin != Origin::Person {
             bar.finish_and_clear();
         }
@@ -103,7 +104,7 @@ impl RunningServer {
         }
     }
 
-    /// What a person has to look at before it can be used.
+    /// Warns if the server or some of its definitions are quarantined.
     async fn tell_held(&self, context: &CommandContext) {
         let held = self.instance.held().await.unwrap_or_default();
         if let Some(held) = held.iter().find(|one| one.server == self.name) {
@@ -112,7 +113,7 @@ impl RunningServer {
     }
 }
 
-/// What is told there of what is wanted; nothing if it cannot be told.
+/// Converts a call to a request for the instance; `None` if its arguments are too long.
 fn to_wanted_call(proposed: &ProposedCall, how: &CallSettings<'_>) -> Option<WantedCall> {
     let ProposedCall { target, arguments } = proposed;
     let text = arguments.as_str();
@@ -165,7 +166,8 @@ impl From<CallEnded> for FinishedCall {
     }
 }
 
-/// It is not called again: it may have run.
+/// Returns the error for a call whose instance disappeared. The call may have run, so it is not
+/// retried.
 fn lost_call_error(target: &Target) -> CliError {
     let server = &target.server;
     let message = format!(
@@ -176,23 +178,23 @@ fn lost_call_error(target: &Target) -> CliError {
     CliError::new(exit_code::FAILED, message).with_hint(hint)
 }
 
-/// A call that runs elsewhere, and what this terminal has to do with it.
+/// A call in flight in another instance, with its questions at this terminal.
 struct RemoteCall<'a> {
     context: &'a CommandContext,
     instance: &'a RunningInstance,
     stream: CallStream,
     progress: mpsc::Sender<Json>,
     call: Option<String>,
-    /// The question that the person reads.
+    /// The question that is being presented.
     current: Option<(u64, PendingQuestion)>,
-    /// Those that come after it.
+    /// Questions that come after the current one.
     waiting: VecDeque<(u64, QueuedQuestion, Option<String>)>,
-    /// Whether something waits for a person.
+    /// Whether a question is open.
     is_needed: Arc<AtomicBool>,
 }
 
 impl<'a> RemoteCall<'a> {
-    /// From here on a closed terminal ends nothing while something waits for a person.
+    /// Follows a call; from here on, SIGHUP is ignored while a question is open.
     fn new(
         context: &'a CommandContext,
         instance: &'a RunningInstance,
@@ -208,7 +210,7 @@ impl<'a> RemoteCall<'a> {
         Self { context, instance, stream, progress, call, current, waiting, is_needed }
     }
 
-    /// How it ended; nothing if that is not told.
+    /// Follows the call to its end; `None` if its outcome is not received.
     async fn run(mut self) -> Option<CallEnded> {
         let stop = self.context.interrupts.token().clone();
         let mut until: Option<Instant> = None;
@@ -237,7 +239,7 @@ impl<'a> RemoteCall<'a> {
     fn take(&mut self, told: CallUpdate) {
         match told {
             CallUpdate::Began { call } => self.call = Some(call),
-            // Whoever does not keep up hears of the next.
+            // A full channel drops the report: the next one replaces it.
             CallUpdate::Progress { report } => drop(self.progress.try_send(Json::from(&report))),
             CallUpdate::Asked { question, asked, anyway } => {
                 self.waiting.push_back((question, asked, anyway));
@@ -263,7 +265,7 @@ impl<'a> RemoteCall<'a> {
         }
     }
 
-    /// Puts the next question, if none is being read: one person reads one at a time.
+    /// Presents the next question, unless one is being presented.
     fn ask_next(&mut self) {
         if self.current.is_none() {
             let next = self.waiting.pop_front();
@@ -277,13 +279,13 @@ impl<'a> RemoteCall<'a> {
     async fn answer(&self, question: u64, given: &UserDecision) {
         let Some(call) = &self.call else { return };
         let answer = QuestionAnswered { question, said: PersonAnswer::from(given) };
-        // After a timeout the stream of the call still says whether the answer arrived.
+        // After a timeout, the stream of the call still shows whether the answer arrived.
         _ = timeout(CANCEL_TIMEOUT, self.instance.answer(call, &answer)).await;
     }
 
     async fn give_up(&self) {
         let Some(call) = &self.call else { return };
-        // The stream of the call is awaited for as long in any case.
+        // `run` waits for the stream until the same timeout anyway.
         _ = timeout(CANCEL_TIMEOUT, self.instance.give_up(call)).await;
     }
 }

@@ -1,4 +1,4 @@
-//! The `switchboard serve` that runs for this home, as commands use it.
+//! Client of the `switchboard serve` that runs for this home.
 
 mod call;
 mod offers;

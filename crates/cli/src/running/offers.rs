@@ -1,4 +1,4 @@
-//! Offers of the `switchboard serve` that runs for this home: its servers are not started again.
+//! Lists the offers of a running `switchboard serve`, so that its servers are not started again.
 
 use std::time::Duration;
 
@@ -13,12 +13,13 @@ use crate::args::ServerArg;
 use crate::commands::tools::start;
 use crate::context::CommandContext;
 
-/// With this variable set, commands ignore a running instance.
+/// Variable that makes commands ignore a running instance.
 const IGNORE_VARIABLE: &str = "SWITCHBOARD_NO_RUNNING";
-/// How often a server that starts is looked at.
+/// How often a starting server is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// The instance that runs with the same files as this command, if one answers, and its servers.
+/// Returns the running instance with the same configuration files, if it responds, and its servers.
+/// Options that need a host of their own, such as `--locked`, rule it out.
 pub(crate) async fn find_instance(
     context: &CommandContext,
 ) -> Option<(RunningInstance, Vec<ServerRow>)> {
@@ -33,7 +34,7 @@ pub(crate) async fn find_instance(
     Some((instance, servers))
 }
 
-/// Fetches something again until it is settled, for as long as a server may take to start.
+/// Polls a value until its server has started, at most for the start timeout.
 pub(crate) async fn poll_settled<T>(
     context: &CommandContext,
     mut now: T,
@@ -50,8 +51,8 @@ pub(crate) async fn poll_settled<T>(
     Some(now)
 }
 
-/// The servers once their first attempt is over; nothing if the wanted one is not ready: a host of
-/// our own reports why.
+/// Returns the servers after their first start attempt. `None` if the requested one is not ready; a
+/// host started here then reports why.
 pub(super) async fn wait_settled(
     context: &CommandContext,
     instance: &RunningInstance,
@@ -67,7 +68,7 @@ pub(super) async fn wait_settled(
     (server.is_none() || is_ready).then_some(settled)
 }
 
-/// The tools of the instance that runs; nothing if there is none.
+/// Returns the tools of a running instance; `None` if there is none.
 pub(crate) async fn tools(
     context: &CommandContext,
     query: &CatalogQuery,
@@ -75,8 +76,8 @@ pub(crate) async fn tools(
     ask(context, query.server.as_deref(), async |instance| instance.tools(query).await).await
 }
 
-/// One tool of the instance that runs; nothing if there is no instance, or no such tool, or the
-/// scanner found something in it, which only a host of our own can tell in words.
+/// Returns a tool of a running instance. `None` if there is no such instance or tool, or if the
+/// scanner flagged the tool: only a host started here can describe the findings.
 pub(crate) async fn tool(
     context: &CommandContext,
     server: &str,
@@ -87,8 +88,7 @@ pub(crate) async fn tool(
     Ok(found.filter(|tool| tool.found.is_none()))
 }
 
-/// Resources and templates, or prompts: of the instance that runs, or of servers that are started
-/// for it.
+/// Returns resources and templates, or prompts, of a running instance or of servers started here.
 pub(crate) async fn items(
     context: &CommandContext,
     of: &ServerArg,
@@ -117,7 +117,7 @@ async fn ask<T>(
         Some((instance, servers, found))
     };
     let Some((instance, servers, found)) = asking.await else { return Ok(None) };
-    // Problems of the files are reported wherever the servers run.
+    // Report configuration problems even if another instance runs the servers.
     context.config()?;
     for ServerRow { name, state, reason, next_step, .. } in &servers {
         if state == ServerStatus::NeedsApproval.word() {

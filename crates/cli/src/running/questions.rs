@@ -1,4 +1,4 @@
-//! Puts to the person at this terminal what is asked for the sake of a call that runs elsewhere.
+//! Presents questions about a call that runs in another instance.
 
 use std::pin::Pin;
 
@@ -13,8 +13,8 @@ use switchboard_views::CallUpdate;
 
 use crate::context::CommandContext;
 
-/// A question at the terminal: it goes away with the future. What comes out is the answer; where
-/// nobody is there any more nothing ever does, and somebody else may answer.
+/// A question at the terminal, which resolves to the user's answer. Dropping it removes the
+/// question. If the user leaves or the terminal is gone, it never resolves: others may answer.
 pub(crate) type PendingQuestion = Pin<Box<dyn Future<Output = UserDecision> + Send>>;
 
 pub(crate) fn ask_person(
@@ -22,7 +22,7 @@ pub(crate) fn ask_person(
     asked: QueuedQuestion,
     anyway: Option<String>,
 ) -> PendingQuestion {
-    // The question needs the terminal for itself.
+    // A question needs the terminal without progress bars.
     context.printer.clear_bars();
     match asked.matter {
         Matter::Review(review) => {
@@ -58,7 +58,7 @@ pub(crate) fn ask_person(
     }
 }
 
-/// Tells the person what happened beside the questions.
+/// Prints the events of a call that are not questions.
 pub(crate) fn report_event(context: &CommandContext, told: &CallUpdate) {
     let printer = &context.printer;
     match told {
@@ -84,7 +84,7 @@ pub(crate) fn report_event(context: &CommandContext, told: &CallUpdate) {
     }
 }
 
-/// What a server asks, as it was; nothing if only a newer program can put it.
+/// Restores a request of a server; `None` if this version cannot present it.
 fn rebuild_ask(asked: &QueuedQuestion, matter: &AskMatter) -> Option<Ask> {
     let AskedFor::Consent { details, .. } = &matter.wanted else {
         return restore_ask(asked, matter).ok()?;

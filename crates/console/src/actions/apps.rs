@@ -1,4 +1,4 @@
-//! Apps of tools: their page for a frame, and what they call and read through the same line.
+//! Apps of tools (MCP Apps): their pages in frames, and the calls and reads that they make.
 
 use axum::body::Bytes;
 use axum::extract::{Path, State};
@@ -19,10 +19,10 @@ use crate::console::{Console, ConsoleState};
 use crate::reply;
 use crate::reply::ApiError;
 
-/// The longest page of an app.
+/// Maximum size of an app's page.
 const MAX_PAGE_BYTES: usize = 8 << 20;
 
-/// Reads the page of a tool's app, and gives the address of a frame for it.
+/// Reads the page of a tool's app and returns the URL of a frame for it.
 pub(crate) async fn open_app(
     State(console): ConsoleState,
     Path((server, tool)): Path<(String, String)>,
@@ -42,7 +42,7 @@ pub(crate) async fn open_app(
     Ok(reply::json(&AppOpened { src, tool, csp: approved_origins(&declared) }))
 }
 
-/// The page in the answer to a reading, and what it declares that it needs.
+/// Extracts the HTML and the declared content security policy from the result of a read.
 fn parse_page(text: &str) -> Result<(String, Value), ApiError> {
     let read: Value = serde_json::from_str(text).unwrap_or_default();
     let nothing = Value::Null;
@@ -75,7 +75,8 @@ pub(crate) struct CallForApp {
     arguments: Map<String, Value>,
 }
 
-/// Calls a tool for an app: of its own server only, and by the rules for clients.
+/// Calls a tool on behalf of an app. Only tools of the app's own server, under the rules for
+/// clients.
 pub(crate) async fn call_for_app(
     State(console): ConsoleState,
     Path((server, tool)): Path<(String, String)>,
@@ -99,7 +100,7 @@ pub(crate) struct ReadForApp {
     uri: String,
 }
 
-/// Reads a resource for an app.
+/// Reads a resource on behalf of an app.
 pub(crate) async fn read_for_app(
     State(console): ConsoleState,
     Path((server, tool)): Path<(String, String)>,
@@ -110,14 +111,14 @@ pub(crate) async fn read_for_app(
     Ok(reply::json_text(text))
 }
 
-/// An app is a client: what it wants is decided by the rules, and asked about where they say so.
+/// Returns the caller for an app. An app is a client: policy decides its calls.
 fn app_caller(tool: &str) -> Caller {
     let name = format!("app-{tool}");
     Caller { face: Face::Console, origin: Origin::Client, name, reference: None }
 }
 
 impl Console {
-    /// The definition of a tool that may be used.
+    /// Returns the definition of a tool in the catalog, which excludes quarantined ones.
     fn tool_definition(&self, server: &str, tool: &str) -> Result<String, ApiError> {
         let lease = self.host.lease();
         let mut tools = lease.catalog().tools();
@@ -127,7 +128,7 @@ impl Console {
         found.ok_or_else(|| ApiError::not_found(format!("there is no tool `{tool}` on `{server}`")))
     }
 
-    /// Makes a call along the line; gives the result as the server sent it.
+    /// Runs a call through the pipeline and returns the result as the server sent it.
     async fn run_call(&self, proposed: ProposedCall, caller: &Caller) -> Result<String, ApiError> {
         let record = self.host.call(&self.host.lease(), proposed, caller).await;
         let outcome = record.outcome;

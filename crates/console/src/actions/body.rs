@@ -1,4 +1,4 @@
-//! What actions have in common: how a body is read, how a file is changed, how an answer is given.
+//! Helpers that the actions share: parsing bodies, blocking work, and fragment or JSON responses.
 
 use axum::http::HeaderMap;
 use axum::http::header::ACCEPT;
@@ -11,10 +11,10 @@ use crate::reply::{self, ApiError};
 
 pub(super) type ApiResult = Result<Response, ApiError>;
 
-/// The body of a request.
+/// Parses the body of a request. An empty body is an empty object.
 pub(super) fn parse_body<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, ApiError> {
     let body = if body.is_empty() { b"{}" } else { body.trim_ascii_start() };
-    // A list would be taken for the members in their order.
+    // Serde would accept an array as the struct's fields in order.
     if !body.starts_with(b"{") {
         return Err(ApiError::unprocessable("the body has to be a JSON object"));
     }
@@ -22,7 +22,7 @@ pub(super) fn parse_body<'a, T: Deserialize<'a>>(body: &'a [u8]) -> Result<T, Ap
         .map_err(|error| ApiError::unprocessable(format!("the body cannot be read: {error}")))
 }
 
-/// A piece of a page if the page's script wants one to put in place, or else JSON.
+/// Responds with an HTML fragment if the page's script asks for one, or else with JSON.
 pub(super) fn fragment_or_json(
     headers: &HeaderMap,
     fragment: impl FnOnce() -> Markup,
@@ -35,7 +35,7 @@ pub(super) fn fragment_or_json(
     }
 }
 
-/// Does what blocks, such as a change of a file, where that disturbs nobody.
+/// Runs blocking work, such as a file change, on the blocking thread pool.
 pub(super) async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, ConfigError> + Send + 'static,
 ) -> Result<T, ApiError> {
@@ -44,7 +44,7 @@ pub(super) async fn blocking<T: Send + 'static>(
         .map_err(|error| config_error(&error))
 }
 
-/// What is wrong with a configuration, with the next step.
+/// Converts a configuration error, including its hint.
 pub(super) fn config_error(error: &ConfigError) -> ApiError {
     ApiError::unprocessable(error.to_string()).maybe_hint(error.hint.as_deref())
 }

@@ -1,4 +1,4 @@
-//! Calls tools, fetches prompts and reads resources, as the person who is signed in.
+//! Actions that call tools, get prompts and read resources as the signed-in person.
 
 use std::sync::Arc;
 
@@ -79,7 +79,7 @@ pub(crate) async fn read_resource(
     Ok(run(&console, ProposedCall::resource(&server, &uri), watch, &headers).await)
 }
 
-/// Calls once more what was called.
+/// Repeats a recorded call.
 pub(crate) async fn call_again(
     State(console): ConsoleState,
     Path(id): Path<String>,
@@ -90,7 +90,7 @@ pub(crate) async fn call_again(
     let found = console.host.ledger().show(number).await;
     let call = found.map_err(|error| ApiError::internal(error.to_string()))?.ok_or_else(missing)?;
     let bytes = call.sent_arguments.as_ref().unwrap_or(&call.arguments);
-    // The record leaves secrets out; what it has in their place is not what was sent.
+    // The record redacts secrets, and a placeholder must not be sent to a server.
     let arguments: Option<Value> = std::str::from_utf8(bytes)
         .ok()
         .filter(|text| !text.contains(REDACTED))
@@ -105,8 +105,8 @@ pub(crate) async fn call_again(
     Ok(run(&console, proposed, None, &headers).await)
 }
 
-/// Runs a call as a person; the page's script gets the result as a piece of a page. Whoever goes
-/// away gives it up.
+/// Runs a call as a person and responds with the result. Dropping the future, which happens when
+/// the client disconnects, cancels the call.
 async fn run(
     console: &SharedConsole,
     proposed: ProposedCall,
@@ -118,7 +118,8 @@ async fn run(
     let cancel = CancellationToken::new();
     let given_up = cancel.clone().drop_guard();
     let attention = CallOptions { cancel, progress, ..CallOptions::default() };
-    // In a task of its own: whoever goes away cancels it, and it comes to its end in order.
+    // In a separate task: after a disconnect, the call is cancelled but still runs to its recorded
+    // end.
     let calling = tokio::spawn(call(Arc::clone(console), proposed, attention));
     let record = match calling.await {
         Ok(record) => record,
@@ -131,7 +132,7 @@ async fn run(
 
 async fn call(console: SharedConsole, proposed: ProposedCall, attention: CallOptions) -> Record {
     let reference = random_token().map(|word| format!("console-{word}"));
-    // What a server asks for the sake of this call waits on the pages, where this person is.
+    // Elicitations of this call are answered on the pages, where this person is.
     let _asked = reference
         .as_deref()
         .map(|reference| console.host.answer_for(reference, Arc::new(PageReviewer)));
@@ -140,11 +141,11 @@ async fn call(console: SharedConsole, proposed: ProposedCall, attention: CallOpt
     console.host.call_with(&console.host.lease(), proposed, &caller, &attention).await
 }
 
-/// Tells whoever listens to the events how far a call is.
+/// Publishes the progress of a call on the live feed.
 fn publish_progress(console: &SharedConsole, watch: String) -> mpsc::Sender<Json> {
     let (sender, mut reports) = mpsc::channel::<Json>(64);
     let console = Arc::clone(console);
-    // It ends with the call, which holds the other end.
+    // Ends with the call, which holds the sender.
     tokio::spawn(async move {
         while let Some(report) = reports.recv().await {
             let report: Value = serde_json::from_str(report.as_str()).unwrap_or_default();
@@ -162,7 +163,7 @@ fn publish_progress(console: &SharedConsole, watch: String) -> mpsc::Sender<Json
     sender
 }
 
-/// Whoever looks at the pages: questions wait there, and an answer comes from there.
+/// Leaves questions to the pages: they show the queue, and the answer comes through it.
 pub(crate) struct PageReviewer;
 
 impl Asker for PageReviewer {
@@ -171,7 +172,7 @@ impl Asker for PageReviewer {
     }
 }
 
-/// Values that begin like what is written.
+/// Returns completions for the value of an argument.
 pub(crate) async fn complete(State(console): ConsoleState, body: Bytes) -> ApiResult {
     let ToComplete { server, prompt, template, argument, value, context } = parse_body(&body)?;
     let of = match (&prompt, &template) {

@@ -1,4 +1,4 @@
-//! Conversations: begins them, says something in them, and tells what they say.
+//! Actions on conversations: start, send a message, control, and stream the events.
 
 use std::convert::Infallible;
 use std::future::{Ready, ready};
@@ -35,7 +35,7 @@ pub(crate) struct NewSession {
     text: String,
 }
 
-/// Begins a conversation, with first words if there are any.
+/// Starts a conversation, with a first message if the request has one.
 pub(crate) async fn begin_session(State(console): ConsoleState, body: Bytes) -> ApiResult {
     let NewSession { model, text } = parse_body(&body)?;
     let model = Some(model.trim()).filter(|model| !model.is_empty());
@@ -74,7 +74,7 @@ pub(crate) struct Directed {
     what: String,
 }
 
-/// Gives up what runs, asks the model again, or answers whether to go on.
+/// Cancels the current turn, asks the model again, or decides at a limit.
 pub(crate) async fn control_session(
     State(console): ConsoleState,
     Path(session): Path<String>,
@@ -97,7 +97,7 @@ pub(crate) async fn control_session(
     Ok(reply::json(&InSession { session }))
 }
 
-/// Tells what happens in a conversation, as it happens.
+/// Streams the events of a conversation.
 pub(crate) fn stream_session(
     State(console): ConsoleState,
     Path(session): Path<String>,

@@ -1,4 +1,4 @@
-//! Adds, changes, removes and approves servers, in the file that has them.
+//! Actions that add, change, remove, approve, restart and switch servers.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -27,7 +27,7 @@ use crate::console::{Console, ConsoleState};
 use crate::reply::ApiError;
 use crate::{entry, reply};
 
-/// As long a change of a file may take to be followed.
+/// How long to wait for the host to reload a changed file.
 const RELOAD_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A server that is to be added.
@@ -70,7 +70,7 @@ pub(crate) struct ChangedEntry {
     agreed: Vec<String>,
 }
 
-/// Changes the entry of a server where it stands.
+/// Changes the entry of a server in the file that has it.
 pub(crate) async fn edit(
     State(console): ConsoleState,
     Path(name): Path<String>,
@@ -104,7 +104,7 @@ pub(crate) struct ApprovedEntry {
     digest: String,
 }
 
-/// Agrees to an entry, exactly as it was shown.
+/// Approves an entry exactly as it was shown.
 pub(crate) async fn approve(
     State(console): ConsoleState,
     Path(name): Path<String>,
@@ -128,17 +128,17 @@ pub(crate) async fn approve(
     Ok(reply::json(&ServerApproved { approved: name }))
 }
 
-/// An entry that is to be written.
+/// An entry to write to a configuration file.
 pub(super) struct EntryWrite {
     pub(super) file: PathBuf,
     pub(super) name: String,
     pub(super) entry: Map<String, Value>,
-    /// The words of the dangers that were agreed to.
+    /// The words of the dangers that the person accepted.
     pub(super) agreed: Vec<String>,
     pub(super) replace: Replace,
 }
 
-/// Writes an entry if nothing in it is dangerous, or a person agreed to what is.
+/// Writes an entry, unless it has a danger that the person did not accept.
 pub(super) async fn write(console: &Console, change: EntryWrite) -> Result<(), ApiError> {
     let EntryWrite { file, name, mut entry, agreed, replace } = change;
     let at = file.clone();
@@ -157,13 +157,14 @@ pub(super) async fn write(console: &Console, change: EntryWrite) -> Result<(), A
         let words: Vec<&str> = dangers.iter().map(|danger| danger.word.as_str()).collect();
         entry.insert("dangerous".to_owned(), json!(words));
     }
-    // Whoever writes it here is here, and is shown what it offers before anything of it is used.
+    // The author of the entry is present, so the offers are reviewed before their first use instead
+    // of being pinned unseen.
     console.host.first_use().attend(&name);
     let places = console.places.clone();
     let environment = console.environment.clone();
     blocking(move || {
         switchboard_config::add_server(&file, &name, &Value::Object(entry), replace)?;
-        // Whoever writes it by hand has seen it.
+        // An entry of a project needs an approval, and its author has seen it.
         let mut approvals = Approvals::load(&places.state);
         let config = switchboard_config::load(&places, &environment, &approvals);
         if let Some(server) = config.servers.get(name.as_str())
@@ -178,8 +179,8 @@ pub(super) async fn write(console: &Console, change: EntryWrite) -> Result<(), A
 }
 
 impl Console {
-    /// Waits until the host has followed a change of a file, for a while: whoever looks at the page
-    /// that comes next sees it there.
+    /// Waits until the host has applied a file change, so that the next page shows it. Gives up
+    /// after [`RELOAD_TIMEOUT`].
     pub(super) async fn wait_for_fleet(
         &self,
         is_so: impl Fn(&BTreeMap<ServerId, Arc<Server>>) -> bool,
@@ -193,13 +194,13 @@ impl Console {
         }
     }
 
-    /// The file that new servers are added to.
+    /// Returns the file that new servers are added to.
     pub(crate) fn own_file(&self) -> Result<PathBuf, ApiError> {
         let named = self.places.explicit.last().or(self.places.user.as_ref());
         named.cloned().ok_or_else(|| ApiError::unprocessable("there is no file to add servers to"))
     }
 
-    /// The file that has a server, also if its entry is wrong.
+    /// Returns the file that has a server, even if its entry is invalid.
     pub(crate) fn server_file(&self, name: &str) -> Result<PathBuf, ApiError> {
         let config = self.host.config().load();
         let right = config.servers.get(name).map(|server| server.source.file.clone());
@@ -213,7 +214,6 @@ impl Console {
     }
 }
 
-/// Starts a server afresh.
 pub(crate) async fn restart(State(console): ConsoleState, Path(name): Path<String>) -> ApiResult {
     let fleet = console.host.fleet().load();
     let server = fleet.servers.get(name.as_str()).ok_or_else(|| no_server(&name))?;
@@ -241,12 +241,10 @@ pub(crate) async fn restart(State(console): ConsoleState, Path(name): Path<Strin
     }
 }
 
-/// Switches a server on.
 pub(crate) async fn enable(State(console): ConsoleState, Path(name): Path<String>) -> ApiResult {
     switch(&console, name, ServerSwitch::On).await
 }
 
-/// Switches a server off.
 pub(crate) async fn disable(State(console): ConsoleState, Path(name): Path<String>) -> ApiResult {
     switch(&console, name, ServerSwitch::Off).await
 }
@@ -257,7 +255,7 @@ enum ServerSwitch {
     Off,
 }
 
-/// Changes the file that has the server; the host reads it again by itself.
+/// Changes the file that has the server. The host watches the file and reloads it.
 async fn switch(console: &Console, name: String, to: ServerSwitch) -> ApiResult {
     let config = console.host.config().load();
     let server = config.servers.get(name.as_str()).ok_or_else(|| no_server(&name))?;

@@ -1,4 +1,4 @@
-//! Looks at what would be added, and takes servers over from the files of other products.
+//! Actions that preview and import servers from other products and from registries.
 
 use std::collections::BTreeMap;
 
@@ -23,7 +23,7 @@ use crate::views::registry;
 use crate::views::registry::{Chosen, FilledIn, RegistryFound};
 use crate::{entry, pages, reply, views};
 
-/// What would be added by what somebody typed or pasted; nothing is changed.
+/// Previews the servers in a typed or pasted text. Changes nothing.
 pub(crate) async fn preview(
     State(console): ConsoleState,
     headers: HeaderMap,
@@ -33,7 +33,7 @@ pub(crate) async fn preview(
     Ok(answer(&headers, &views::propose_typed(&console, typed).await?))
 }
 
-/// What other products have on this machine; nothing is changed.
+/// Previews the servers that other products have on this machine. Changes nothing.
 pub(crate) async fn discover(State(console): ConsoleState, headers: HeaderMap) -> ApiResult {
     Ok(answer(&headers, &views::propose_installed(&console).await?))
 }
@@ -58,7 +58,7 @@ pub(crate) struct Taken {
     agreed: Vec<String>,
 }
 
-/// Takes a server over from the file of another product, exactly as it was shown.
+/// Imports a server from the file of another product, exactly as it was shown.
 pub(crate) async fn import(State(console): ConsoleState, body: Bytes) -> ApiResult {
     let Taken { place, name, digest, under, agreed } = parse_body(&body)?;
     let found = views::discover_installed(&console).await?;
@@ -108,7 +108,7 @@ pub(crate) struct WhichInRegistry {
     version: String,
 }
 
-/// The ways in which a server of a registry can be added.
+/// Returns the ways in which a server of a registry can be added.
 pub(crate) async fn show_registry(
     State(console): ConsoleState,
     headers: HeaderMap,
@@ -119,7 +119,7 @@ pub(crate) async fn show_registry(
     Ok(fragment_or_json(&headers, || pages::registry_server(&shown), &shown))
 }
 
-/// What would be added, to the letter; nothing is changed.
+/// Previews the exact entry that would be added. Changes nothing.
 pub(crate) async fn preview_registry(
     State(console): ConsoleState,
     headers: HeaderMap,
@@ -147,7 +147,7 @@ pub(crate) struct AddedFromRegistry {
     agreed: Vec<String>,
 }
 
-/// Adds a server of a registry, exactly what was shown.
+/// Adds a server of a registry, exactly as it was shown.
 pub(crate) async fn add_from_registry(State(console): ConsoleState, body: Bytes) -> ApiResult {
     let AddedFromRegistry { chosen, digest, under, replace, agreed } = parse_body(&body)?;
     let filled = registry::fill_in(&console, &chosen).await?;
@@ -164,7 +164,7 @@ pub(crate) async fn add_from_registry(State(console): ConsoleState, body: Bytes)
     }
     let FilledIn { entry, secrets, source, .. } = filled;
     let note = AuditNote::server_added(&under, &chosen.name, source, &json!(entry).to_string());
-    // Before the entry: the server is started as soon as that is written.
+    // Before the entry, because the server starts as soon as the entry is written.
     let kept = StoredSecrets::store(&console, &under, secrets).await;
     let kept = kept.map_err(|error| ApiError::unprocessable(error.to_string()))?;
     let replace = if replace { Replace::Allow } else { Replace::Refuse };
@@ -183,7 +183,7 @@ pub(crate) async fn add_from_registry(State(console): ConsoleState, body: Bytes)
     Ok(reply::json(&ServerAdded { added: under }))
 }
 
-/// Secrets that were kept for a server of the user's own file, and what was there before.
+/// Secrets that were stored for a server, and the values that they replaced.
 struct StoredSecrets {
     store: SecretStore,
     before: Vec<(SecretName, Option<Secret>)>,
@@ -211,7 +211,7 @@ impl StoredSecrets {
         Ok(kept)
     }
 
-    /// Puts everything back as it was: no entry uses what was kept.
+    /// Restores the previous values, because no entry uses the new ones.
     async fn undo(self) -> Result<(), LoginError> {
         for (which, before) in self.before {
             match before {

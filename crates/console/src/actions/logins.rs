@@ -1,4 +1,4 @@
-//! Logs in to servers and out of them. The person is shown where to go; nothing opens by itself.
+//! Actions that log in to servers and out of them. The person gets a link; no browser is opened.
 
 use std::time::Instant;
 
@@ -16,17 +16,17 @@ use crate::pages::sign_in;
 use crate::reply::ApiError;
 use crate::{pages, reply};
 
-/// So many logins wait for their person at once.
+/// Maximum number of pending logins.
 const MAX_PENDING_LOGINS: usize = 16;
 
-/// Logins that wait for their person.
+/// Logins that wait for the person to return from the authorization server.
 #[derive(Default)]
 pub(crate) struct PendingLogins {
     waiting: Mutex<Vec<(ServerId, PendingLogin)>>,
 }
 
 impl PendingLogins {
-    /// Keeps a login until its answer comes; an earlier one of the same server is given up.
+    /// Keeps a login until its callback arrives. Replaces an earlier one for the same server.
     fn insert(&self, server: ServerId, pending: PendingLogin) {
         let mut waiting = self.waiting.lock();
         waiting.retain(|(other, old)| *other != server && old.deadline() > Instant::now());
@@ -36,7 +36,8 @@ impl PendingLogins {
         waiting.push((server, pending));
     }
 
-    /// The login that an answer belongs to; only we and who answers can know the word in it.
+    /// Removes and returns the login that a callback belongs to. The `state` parameter identifies
+    /// it, which only this process and the authorization server know.
     fn take(&self, answer: &str) -> Option<(ServerId, PendingLogin)> {
         let mut waiting = self.waiting.lock();
         let at = waiting.iter().position(|(_, pending)| pending.accepts(answer))?;
@@ -44,7 +45,7 @@ impl PendingLogins {
     }
 }
 
-/// Begins a login, and says where the person has to go for it.
+/// Starts a login and returns the authorization URL.
 pub(crate) async fn log_in(
     State(console): ConsoleState,
     Path(name): Path<String>,
@@ -67,9 +68,9 @@ pub(crate) async fn log_in(
     Ok(fragment_or_json(&headers, || pages::login_address(&begun.url), &begun))
 }
 
-/// Takes the answer that a browser brings back.
+/// Handles the redirect from the authorization server.
 ///
-/// It comes from another site, so without a cookie: what proves it is the word in it.
+/// The request comes from another site and has no cookie; its `state` parameter authenticates it.
 pub(crate) async fn login_callback(State(console): ConsoleState, uri: Uri) -> Response {
     let query = uri.query().unwrap_or_default();
     let answer = format!("{}/callback?{query}", console.names.base());
@@ -85,7 +86,6 @@ pub(crate) async fn login_callback(State(console): ConsoleState, uri: Uri) -> Re
     }
 }
 
-/// Ends the login of a server.
 pub(crate) async fn log_out(State(console): ConsoleState, Path(name): Path<String>) -> ApiResult {
     let ended = console.host.logins().logout(&name).await.map_err(|error| login_error(&error))?;
     if ended.is_empty() {

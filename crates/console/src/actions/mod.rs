@@ -1,4 +1,4 @@
-//! What a person does through the console. Every call takes the host's line, like everybody's.
+//! Actions that a person takes through the console. Every call goes through the host's pipeline.
 
 mod apps;
 mod body;

@@ -1,4 +1,4 @@
-//! Tries calls against the rules, and changed rules against calls of the past.
+//! Actions that explain the verdict on a call, and replay recorded calls against changed rules.
 
 use std::future::{Ready, ready};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ use crate::entry::parse_object;
 use crate::pages;
 use crate::reply::ApiError;
 
-/// At most so many calls are looked at.
+/// Maximum number of recorded calls per replay.
 const MAX_CALLS: u32 = 1_000;
 const DEFAULT_HOURS: u32 = 24;
 
@@ -50,7 +50,7 @@ pub(crate) struct Tried {
     after: String,
 }
 
-/// Says what would be decided about a call.
+/// Explains the verdict on a call, without running it.
 pub(crate) fn explain(
     State(console): ConsoleState,
     headers: HeaderMap,
@@ -111,7 +111,7 @@ pub(crate) struct ChangedRules {
     hours: Option<u32>,
 }
 
-/// Says what changed rules would have decided otherwise.
+/// Returns the recorded calls on which changed rules would have decided differently.
 pub(crate) async fn what_if(
     State(console): ConsoleState,
     headers: HeaderMap,
@@ -144,7 +144,7 @@ pub(crate) async fn what_if(
     Ok(fragment_or_json(&headers, || pages::what_if(&shown), &shown))
 }
 
-/// The newest calls of so many hours, the oldest first.
+/// Returns the newest calls of the last `hours`, oldest first.
 async fn recent_calls(console: &Console, hours: u32) -> Result<Vec<FullCall>, ApiError> {
     let age = Duration::from_secs(u64::from(hours) * 3_600);
     let filter = Filter { limit: MAX_CALLS, ..Filter::default() }.within(age);

@@ -1,4 +1,4 @@
-//! Calls for other programs of the same user, with everything that happens told as it happens.
+//! Actions for calls of other programs of the same user, whose updates are streamed.
 
 use std::convert::Infallible;
 
@@ -20,7 +20,7 @@ use crate::programs::AnswerRejection;
 use crate::reply::ApiError;
 use crate::{programs, reply};
 
-/// Calls something and tells what happens, a JSON text in each line.
+/// Starts a call and streams its updates as JSON Lines.
 pub(crate) async fn make_call(
     State(console): ConsoleState,
     Extension(signed): Extension<Principal>,
@@ -34,7 +34,7 @@ pub(crate) async fn make_call(
     Ok(([(CONTENT_TYPE, kind)], body).into_response())
 }
 
-/// Answers what such a call asks.
+/// Answers a question of such a call.
 pub(crate) async fn answer_call(
     State(console): ConsoleState,
     Path(id): Path<String>,
@@ -56,7 +56,7 @@ pub(crate) async fn answer_call(
     }
 }
 
-/// Gives such a call up.
+/// Cancels such a call.
 pub(crate) async fn give_up_call(
     State(console): ConsoleState,
     Path(id): Path<String>,

@@ -1,8 +1,7 @@
-//! The cookie of a browser that is signed in.
+//! The session cookie of a signed-in browser.
 //!
-//! `__Host-` and `Secure` are for what arrives through TLS; a console on loopback speaks plain HTTP,
-//! where some browsers drop such cookies. There the name holds the port, since cookies do not tell
-//! ports apart.
+//! `__Host-` and `Secure` require TLS. A console on loopback uses plain HTTP, where some browsers
+//! drop such cookies. There the name includes the port, because cookies ignore ports.
 
 use axum::http::HeaderMap;
 use axum::http::header::COOKIE;
@@ -10,20 +9,20 @@ use axum::http::header::COOKIE;
 use super::host_names::HostNames;
 use super::sign_ins::SESSION_LIFETIME;
 
-/// The header that keeps the word in the browser.
+/// Returns the `Set-Cookie` value that stores the session.
 pub(super) fn set(names: &HostNames, word: &str) -> String {
     let secure = if names.is_secure() { "; Secure" } else { "" };
     let seconds = SESSION_LIFETIME.as_secs();
     format!("{}={word}; Path=/; HttpOnly; SameSite=Strict; Max-Age={seconds}{secure}", name(names))
 }
 
-/// The header that takes it away.
+/// Returns the `Set-Cookie` value that deletes the session.
 pub(super) fn clear(names: &HostNames) -> String {
     let secure = if names.is_secure() { "; Secure" } else { "" };
     format!("{}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0{secure}", name(names))
 }
 
-/// What the browser kept. Two of them are none: one may have been planted.
+/// Returns the value of the session cookie. Rejects duplicates: one of them may have been planted.
 pub(super) fn read(names: &HostNames, headers: &HeaderMap) -> Option<String> {
     let wanted = name(names);
     let lines = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());

@@ -1,4 +1,4 @@
-//! What stands before the routes: names for all, a session for most, a token for what acts.
+//! Middleware of the routes: host check, session check, CSRF check and security headers.
 
 use std::future::{Ready, ready};
 use std::sync::Arc;
@@ -24,18 +24,18 @@ use crate::pages::sign_in;
 use crate::reply;
 use crate::reply::{ApiError, html_with};
 
-/// The header in which a page's script repeats the token of the page.
+/// The header in which a page's script repeats the CSRF token of the page.
 const TOKEN_HEADER: &str = "x-switchboard-token";
 
-/// Whoever is signed in.
+/// A signed-in browser, or a program with the API key.
 #[derive(Clone)]
 pub(crate) struct Principal {
-    /// What the page has to repeat to act.
+    /// The CSRF token that a request must repeat to act.
     pub(crate) token: Arc<str>,
     cookie: String,
 }
 
-/// Refuses what is not meant for us.
+/// Rejects requests for other hosts and from pages of other sites.
 pub(crate) async fn check_host(
     State(console): ConsoleState,
     request: Request,
@@ -47,7 +47,7 @@ pub(crate) async fn check_host(
     }
 }
 
-/// Lets whoever is signed in look. A link from the terminal signs in.
+/// Requires a session. A sign-in link from the terminal creates one.
 pub(crate) async fn require_session(
     State(console): ConsoleState,
     mut request: Request,
@@ -67,7 +67,7 @@ pub(crate) async fn require_session(
     }
 }
 
-/// Lets whoever is signed in act, from a page of ours and with JSON, which no form can send.
+/// Requires a session and its CSRF token. The body has to be JSON, which an HTML form cannot send.
 pub(crate) async fn require_action(
     State(console): ConsoleState,
     mut request: Request,
@@ -91,14 +91,13 @@ pub(crate) async fn require_action(
 }
 
 impl Principal {
-    /// Whether it is a program of the same user, and no browser.
+    /// Returns whether this is a program of the same user, not a browser.
     pub(crate) const fn is_program(&self) -> bool {
         self.cookie.is_empty()
     }
 }
 
 impl Console {
-    /// Signs a browser out.
     pub(crate) fn sign_out(&self, signed: &Principal) -> Response {
         self.sign_ins.sign_out(&signed.cookie);
         let mut response = reply::json(&SignedOut { signed_out: true });
@@ -119,14 +118,15 @@ fn session_principal(console: &Console, headers: &HeaderMap) -> Option<Principal
     Some(Principal { token, cookie })
 }
 
-/// A program of the same user, which was told the key. No page of a browser ever is.
+/// Authenticates a program of the same user by the API key. Requests with an `Origin` come from a
+/// browser, which never has the key.
 fn program_principal(console: &Console, headers: &HeaderMap) -> Option<Principal> {
     let given = single_header(headers, AUTHORIZATION).ok().flatten().and_then(bearer)?;
     let is_known = !headers.contains_key(ORIGIN) && is_same(given, console.key.as_deref()?);
     is_known.then(|| Principal { token: given.into(), cookie: String::new() })
 }
 
-/// A browser that only fetches ahead must not use the link up.
+/// Exchanges the key of a sign-in link for a session. A prefetch must not use up the link.
 fn sign_in_with_key(console: &Console, headers: &HeaderMap, key: &str) -> Response {
     if headers.contains_key("sec-purpose") || headers.contains_key("purpose") {
         return StatusCode::NO_CONTENT.into_response();
@@ -136,7 +136,8 @@ fn sign_in_with_key(console: &Console, headers: &HeaderMap, key: &str) -> Respon
     let Some(value) = cookie.and_then(|cookie| HeaderValue::from_str(&cookie).ok()) else {
         return html_with(StatusCode::UNAUTHORIZED, sign_in::page(sign_in::SignInReason::UsedLink));
     };
-    // Not a redirect: after a link from another site it would arrive without the cookie.
+    // Not a redirect: after a link from another site, the browser would follow it without the
+    // cookie.
     let mut response = html_with(StatusCode::OK, sign_in::welcome());
     response.headers_mut().insert(SET_COOKIE, value);
     response
@@ -161,7 +162,7 @@ fn is_json(headers: &HeaderMap) -> bool {
         .is_some_and(|kind| kind.trim().eq_ignore_ascii_case("application/json"))
 }
 
-/// Has a new link shown in the terminal. Whoever asks learns nothing but that.
+/// Shows a new sign-in link in the terminal. The response does not contain the link.
 pub(crate) fn new_link(
     State(console): ConsoleState,
     headers: HeaderMap,
@@ -170,7 +171,7 @@ pub(crate) fn new_link(
 }
 
 fn show_link(console: &Console, headers: &HeaderMap) -> Result<Response, ApiError> {
-    // A page of ours always says where it comes from.
+    // Pages of the console always send `Origin`.
     if !headers.contains_key(ORIGIN) {
         return Err(ApiError::new(StatusCode::FORBIDDEN, "the `Origin` is missing"));
     }
@@ -181,7 +182,6 @@ fn show_link(console: &Console, headers: &HeaderMap) -> Result<Response, ApiErro
     Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, why).with_hint("use one, or wait ten minutes"))
 }
 
-/// Signs this browser out.
 pub(crate) fn sign_out(
     State(console): ConsoleState,
     Extension(signed): Extension<Principal>,
@@ -189,7 +189,7 @@ pub(crate) fn sign_out(
     ready(console.sign_out(&signed))
 }
 
-/// Nothing inline, nothing from elsewhere, no frame around it.
+/// Allows no inline code, no resources of other origins and no embedding.
 const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
                       img-src 'self' data:; media-src data:; connect-src 'self'; form-action 'self'; \
                       frame-ancestors 'none'; base-uri 'none'";
@@ -201,7 +201,7 @@ const SECURITY_HEADERS: [(HeaderName, &str); 4] = [
     (HeaderName::from_static("cross-origin-resource-policy"), "same-origin"),
 ];
 
-/// Puts the headers on every answer. What does not say how it may be kept is not kept.
+/// Adds the security headers to every response. Responses without `Cache-Control` are not cached.
 pub(crate) async fn add_security_headers(
     State(console): ConsoleState,
     request: Request,
@@ -212,7 +212,7 @@ pub(crate) async fn add_security_headers(
     response
 }
 
-/// Puts the headers on an answer.
+/// Sets the security headers of a response.
 pub(crate) fn set_security_headers(console: &Console, response: &mut Response) {
     let has_own_rules = response.extensions().get::<OwnContentPolicy>().is_some();
     let headers = response.headers_mut();
@@ -220,7 +220,7 @@ pub(crate) fn set_security_headers(console: &Console, response: &mut Response) {
         headers.insert(name, HeaderValue::from_static(value));
     }
     if !has_own_rules {
-        // Frames of apps are the only ones: of this machine, under its other name.
+        // The only frames are those of apps, which are served under the other loopback name.
         let frames = match console.names.is_secure() {
             true => "'none'".to_owned(),
             false => {

@@ -1,11 +1,11 @@
-//! The hosts of the console, and the pages that may send requests to it.
+//! The host names of the console, and the origins that may send requests to it.
 
 use axum::http::{HeaderMap, Method, Uri};
 use switchboard_net::{HostPolicy, OwnPages};
 
 use crate::console::ConsoleAddress;
 
-/// The names under which the console is reached.
+/// The host names under which the console is reached.
 pub(crate) struct HostNames {
     base: String,
     is_secure: bool,
@@ -34,22 +34,22 @@ impl HostNames {
         }
     }
 
-    /// Returns the beginning of links: `http://127.0.0.1:8808`.
+    /// Returns the base URL of links, such as `http://127.0.0.1:8808`.
     pub(crate) fn base(&self) -> &str {
         &self.base
     }
 
-    /// Whether browsers reach the console over TLS, so that its cookie can require it.
+    /// Returns whether browsers reach the console over TLS, so that its cookie can require it.
     pub(crate) fn is_secure(&self) -> bool {
         self.is_secure
     }
 
-    /// Returns the port, which tells the cookies of two consoles on one machine apart.
+    /// Returns the port, which distinguishes the cookies of two consoles on one machine.
     pub(crate) fn port(&self) -> u16 {
         self.port
     }
 
-    /// Rejects a request for another host, or from a foreign page.
+    /// Rejects a request for another host, or from a page of another site.
     pub(crate) fn check(
         &self,
         method: &Method,
@@ -64,8 +64,8 @@ impl HostNames {
     }
 }
 
-/// Whether the browser says that a page of another site sends the request. Following a link from
-/// another site is accepted: a `GET` changes nothing, and the cookie is not sent with it.
+/// Returns whether the browser reports a request from another site. Following a link from another
+/// site is accepted: a `GET` changes nothing, and the cookie is not sent with it.
 fn is_cross_site(method: &Method, headers: &HeaderMap) -> bool {
     let says = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     match says("sec-fetch-site") {

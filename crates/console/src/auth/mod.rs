@@ -1,5 +1,4 @@
-//! Who is let in: the right `Host`, no foreign page, a browser that was signed in, and a token for
-//! everything that acts.
+//! Access control: host and origin checks, browser sessions, and CSRF tokens for actions.
 
 mod cookie;
 mod guard;

@@ -1,4 +1,4 @@
-//! Links that sign a browser in once, and the browsers that were signed in.
+//! Sign-in links, each valid once, and the sessions of browsers.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -8,16 +8,16 @@ use parking_lot::Mutex;
 use switchboard_core::random_token;
 use switchboard_text::hex_digest;
 
-/// As long a link waits to be opened.
+/// How long a sign-in link is valid.
 const KEY_LIFETIME: Duration = Duration::from_secs(10 * 60);
-/// As long a browser stays signed in.
+/// How long a browser stays signed in.
 pub(crate) const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
-/// So many links wait at once; whoever asks for more waits until one is used or too old.
+/// Maximum number of unused links. No new one is issued until one is used or expires.
 const MAX_KEYS: usize = 8;
-/// So many browsers are signed in at once; the one that has been for longest leaves.
+/// Maximum number of sessions. A further one replaces the oldest.
 const MAX_SESSIONS: usize = 64;
 
-/// Who may come in.
+/// Unused sign-in links and current sessions, in memory.
 #[derive(Default)]
 pub(crate) struct SignIns {
     state: Mutex<SignInState>,
@@ -25,19 +25,19 @@ pub(crate) struct SignIns {
 
 #[derive(Default)]
 struct SignInState {
-    /// By fingerprint, so that how long a comparison takes tells nothing of a word.
+    /// Keyed by fingerprint, so that the time of a look-up reveals nothing about a key.
     keys: HashMap<String, Instant>,
     sessions: HashMap<String, (Instant, Arc<str>)>,
 }
 
-/// A browser that was signed in just now.
+/// A new session.
 pub(crate) struct BrowserSession {
-    /// What its cookie holds.
+    /// The value of its cookie.
     pub(crate) word: String,
 }
 
 impl SignIns {
-    /// A key for a link; none while too many wait.
+    /// Returns a key for a sign-in link, or `None` while too many are unused.
     pub(crate) fn new_key(&self) -> Option<String> {
         let key = random_token()?;
         self.with_state(|state, now| {
@@ -49,7 +49,7 @@ impl SignIns {
         })
     }
 
-    /// Takes a key, which then is worth nothing any more, for a session.
+    /// Exchanges a key for a session. The key cannot be used again.
     pub(crate) fn exchange(&self, key: &str) -> Option<BrowserSession> {
         let word = random_token()?;
         let token = random_token()?;
@@ -65,14 +65,13 @@ impl SignIns {
         })
     }
 
-    /// The token that the pages of a session carry; none if nobody is signed in with that cookie.
+    /// Returns the CSRF token of a session, or `None` if the cookie is unknown or expired.
     pub(crate) fn token(&self, cookie: &str) -> Option<Arc<str>> {
         self.with_state(|state, _| {
             state.sessions.get(&fingerprint(cookie)).map(|(_, token)| Arc::clone(token))
         })
     }
 
-    /// Signs a browser out.
     pub(crate) fn sign_out(&self, cookie: &str) {
         self.with_state(|state, _| state.sessions.remove(&fingerprint(cookie)));
     }
@@ -86,7 +85,7 @@ impl SignIns {
     }
 }
 
-/// Whether two words are the same, told by their fingerprints.
+/// Compares two secrets by their fingerprints, so that the time reveals nothing about them.
 pub(crate) fn is_same(one: &str, other: &str) -> bool {
     fingerprint(one) == fingerprint(other)
 }

@@ -1,4 +1,4 @@
-//! The stream of events as a browser gets it.
+//! The live feed as server-sent events.
 
 use std::convert::Infallible;
 use std::future::{Ready, ready};
@@ -19,10 +19,10 @@ use tokio::sync::broadcast::error::RecvError;
 use super::feed::{FeedNotice, FeedSubscription};
 use crate::console::{ConsoleState, SharedConsole};
 
-/// A stream that has nothing to say says so this often.
+/// How often a keep-alive is sent on an idle stream.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
-/// Tells what happens, from here on or after `Last-Event-ID`.
+/// Streams the live feed, from now on or after `Last-Event-ID`.
 pub(crate) fn events(State(console): ConsoleState, headers: HeaderMap) -> Ready<Response> {
     ready(event_stream(&console, &headers))
 }
@@ -34,7 +34,7 @@ fn event_stream(console: &SharedConsole, headers: &HeaderMap) -> Response {
         Some(missed) => missed.iter().map(event).collect(),
         None => vec![reset()],
     };
-    // It is a page that listens, or a program: both show questions to somebody.
+    // Every subscriber, whether a page or a program, shows questions to a person.
     let staying = console.onlookers.open_page();
     let coming = stream::unfold((receiver, staying), |(mut receiver, staying)| async move {
         match receiver.recv().await {
@@ -54,12 +54,13 @@ fn event(notice: &Arc<FeedNotice>) -> Event {
     Event::default().id(&notice.id).event(notice.part).data(&notice.text)
 }
 
-/// So that a page knows at once that it is heard.
+/// Returns the first event, which confirms the connection to the page.
 fn hello() -> Event {
     Aside::Hello.to_event().event("hello")
 }
 
-/// Something was missed that is not kept: everything may be different.
+/// Returns the event for missed notices that are no longer buffered: the page has to reload all
+/// parts.
 fn reset() -> Event {
     Aside::Missed { count: None }.to_event().event("all")
 }
@@ -95,20 +96,20 @@ pub(crate) enum Aside {
 }
 
 impl Aside {
-    /// It as an event without a number.
+    /// Converts to an event without an id.
     pub(crate) fn to_event(&self) -> Event {
         Event::default().data(serde_json::to_string(self).unwrap_or_default())
     }
 }
 
-/// What the data of an event looks like.
+/// Returns the schema of an event's data.
 pub(crate) fn event_schema(generator: &mut SchemaGenerator) -> Schema {
     let what = generator.subschema_for::<EventKind>();
     let aside = generator.subschema_for::<Aside>();
     json_schema!({"oneOf": [what, aside]})
 }
 
-/// What the data of an event in a conversation looks like.
+/// Returns the schema of a conversation event's data.
 pub(crate) fn session_event_schema(generator: &mut SchemaGenerator) -> Schema {
     let said = generator.subschema_for::<switchboard_agent::Event>();
     json_schema!({"oneOf": [said, generator.subschema_for::<Aside>()]})

@@ -1,7 +1,9 @@
-//! One stream of numbered notices out of the host's events and of what waits, for all viewers.
+//! The live feed: one stream of numbered notices for all viewers, from the host's events and the
+//! review queue.
 //!
-//! It runs while somebody looks, and a while longer so that a short break loses nothing. The host
-//! makes no events for nobody, so a console that nobody looks at costs calls nothing.
+//! The feed runs while there are viewers, and for a while after the last one left, so that a short
+//! disconnect loses nothing. The host produces events only for subscribers, so an unwatched console
+//! does not slow down calls.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,12 +19,12 @@ use tokio_util::sync::CancellationToken;
 
 use super::events::Aside;
 
-/// So many notices are kept for whoever comes back.
+/// Maximum number of notices kept for viewers that reconnect.
 const MAX_NOTICES: usize = 1_024;
-/// As long it goes on without a viewer.
+/// How long the feed runs without a viewer.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The stream. It is started by its first viewer.
+/// The live feed, which its first viewer starts.
 pub(crate) struct LiveFeed {
     host: Host,
     stop: CancellationToken,
@@ -30,7 +32,7 @@ pub(crate) struct LiveFeed {
 }
 
 struct FeedRun {
-    /// Tells the numbers of this run from those of others.
+    /// Distinguishes the ids of this run from those of other runs.
     run: String,
     state: Mutex<FeedState>,
     sender: broadcast::Sender<Arc<FeedNotice>>,
@@ -43,20 +45,20 @@ struct FeedState {
     is_over: bool,
 }
 
-/// One thing that happened.
+/// An event or a change of the review queue.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct FeedNotice {
-    /// Its name for whoever wants to go on after it.
+    /// The event id, with which a viewer resumes after this notice.
     pub(crate) id: String,
     number: u64,
-    /// `servers`, `calls`, `reviews`, `messages` or `progress`: which part of a page it is about.
+    /// The affected part of a page: `servers`, `calls`, `reviews`, `messages`, `progress` or `all`.
     pub(crate) part: &'static str,
     pub(crate) text: String,
 }
 
-/// What a viewer gets.
+/// A viewer's subscription.
 pub(crate) struct FeedSubscription {
-    /// What it has missed, or nothing if that is not known: then everything may be different.
+    /// The missed notices. `None` if they are unknown; then every part of the page may be stale.
     pub(crate) missed: Option<Vec<Arc<FeedNotice>>>,
     pub(crate) receiver: broadcast::Receiver<Arc<FeedNotice>>,
 }
@@ -66,7 +68,7 @@ impl LiveFeed {
         Self { host, stop, running: Mutex::default() }
     }
 
-    /// Looks from here on, or on from the notice that was seen last.
+    /// Subscribes from now on, or from after the last notice that the viewer saw.
     pub(crate) fn subscribe(&self, last: Option<&str>) -> FeedSubscription {
         let mut running = self.running.lock();
         if let Some(view) = running.as_ref().and_then(|running| running.subscribe(last)) {
@@ -82,7 +84,7 @@ impl LiveFeed {
 }
 
 impl LiveFeed {
-    /// Tells whoever looks; nobody else needs to know.
+    /// Publishes a notice if the feed runs. Without viewers, it is dropped.
     pub(crate) fn publish(&self, part: &'static str, body: &impl Serialize) {
         let running = self.running.lock();
         if let Some(running) = running.as_ref() {
@@ -101,13 +103,13 @@ impl FeedRun {
         }
     }
 
-    /// Nothing once it has ended.
+    /// Returns `None` if this run has ended.
     fn subscribe(&self, last: Option<&str>) -> Option<FeedSubscription> {
         let state = self.state.lock();
         if state.is_over {
             return None;
         }
-        // Under the lock: nothing is told between what was missed and what comes.
+        // Under the lock, so that no notice is published between the missed ones and the receiver.
         let receiver = self.sender.subscribe();
         let missed = match last {
             None => Some(Vec::new()),
@@ -136,11 +138,11 @@ impl FeedRun {
             state.kept.pop_front();
         }
         state.kept.push_back(Arc::clone(&notice));
-        // No page may be watching at this moment; `kept` has the notice for the next one.
+        // Fails if no page is watching; `kept` has the notice for the next one.
         _ = self.sender.send(notice);
     }
 
-    /// Ends it unless somebody looks.
+    /// Ends this run if it has no viewers, and returns whether it has ended.
     fn end_if_unwatched(&self) -> bool {
         let mut state = self.state.lock();
         state.is_over = self.sender.receiver_count() == 0;
@@ -151,6 +153,7 @@ impl FeedRun {
 async fn follow_events(running: Arc<FeedRun>, host: Host, stop: CancellationToken) {
     let mut events = host.events().watch();
     let mut check = tokio::time::interval(IDLE_TIMEOUT);
+    // The first tick would be immediate.
     check.reset();
     loop {
         tokio::select! {
@@ -170,10 +173,11 @@ async fn follow_events(running: Arc<FeedRun>, host: Host, stop: CancellationToke
     running.over.cancel();
 }
 
-/// What waits in other processes is told by nobody; it is looked for.
+/// Publishes changes of the review queue. Entries of other processes cause no events, so the queue
+/// is watched.
 async fn watch_queue(running: Arc<FeedRun>, host: Host) {
     let mut waiting = host.reviews().watch();
-    // The first is how it is, not a change.
+    // The first list is the current state, not a change.
     let mut is_first = true;
     while let Some(changed) = running.over.run_until_cancelled(waiting.next_change()).await {
         match changed {
@@ -181,7 +185,7 @@ async fn watch_queue(running: Arc<FeedRun>, host: Host) {
                 running.publish("reviews", &Aside::Reviews { waiting: list.len() });
             }
             Ok(_) => is_first = false,
-            // It cannot be read for now; the pages say so themselves.
+            // The queue cannot be read at the moment; the pages report the error.
             Err(_) => tokio::time::sleep(Duration::from_secs(1)).await,
         }
     }
@@ -196,7 +200,7 @@ fn page_part(what: &EventKind) -> &'static str {
         | EventKind::Answered { .. }
         | EventKind::ElicitationComplete { .. } => "reviews",
         EventKind::ServerSaid { .. } => "messages",
-        // Also whatever comes to be told later.
+        // Includes events that later versions add.
         _ => "servers",
     }
 }

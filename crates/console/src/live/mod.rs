@@ -1,4 +1,4 @@
-//! What happens, told to pages that are open.
+//! Live updates for open pages.
 
 mod events;
 mod feed;

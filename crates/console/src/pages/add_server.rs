@@ -1,11 +1,10 @@
-//! Adding servers: typed, pasted from a file of any product, found on this machine, or of a registry.
+//! The page to add servers: typed, pasted, found on this machine, or from a registry.
 
 use axum::response::Response;
 use maud::{Markup, html};
 
 use super::layout::{ConsolePage, ConsoleSection, PageRequest};
 
-/// The page to add servers.
 pub(crate) async fn add_server(asked: PageRequest) -> Response {
     let products = asked.console.elsewhere.products();
     let body = body(&products);

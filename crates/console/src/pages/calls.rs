@@ -1,4 +1,4 @@
-//! The record of calls, by what is wanted, page by page.
+//! The list of recorded calls with its filters, and the page of one call.
 
 use axum::extract::{Path, Query};
 use axum::response::Response;
@@ -12,7 +12,7 @@ use super::relative_time::{duration, when};
 use super::result::{outcome_text, result_block};
 use super::timeline::timeline;
 
-/// How far back calls are shown.
+/// Choices of the time filter.
 const TIME_SPANS: [(&str, &str); 5] = [
     ("10m", "10 minutes"),
     ("1h", "An hour"),
@@ -21,7 +21,6 @@ const TIME_SPANS: [(&str, &str); 5] = [
     ("30d", "30 days"),
 ];
 
-/// A page of calls.
 pub(crate) async fn calls(asked: PageRequest, Query(query): Query<CallQuery>) -> Response {
     let shown = switchboard_views::calls(&asked.console.host, &query).await;
     let servers = asked.server_names();
@@ -129,7 +128,7 @@ fn filters(servers: &[String], query: &CallQuery) -> Markup {
     }
 }
 
-/// Calls in a table.
+/// Renders calls as a table.
 pub(super) fn table(calls: &[CallRow]) -> Markup {
     html! {
         div class="scroll" {
@@ -165,7 +164,7 @@ pub(super) fn table(calls: &[CallRow]) -> Markup {
     }
 }
 
-/// An address with the same filters, and one thing more.
+/// Returns a URL with the same filters and one more parameter.
 fn address(path: &str, query: &CallQuery, more: Option<(&'static str, &str)>) -> String {
     let limit = query.limit.map(|limit| limit.to_string());
     let limit = limit.as_deref().map(|limit| ("limit", limit));

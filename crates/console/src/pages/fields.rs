@@ -1,18 +1,19 @@
-//! Fields to fill in, out of a JSON schema; the page's script makes an object of them.
+//! Form fields generated from a JSON schema. The page's script builds the object from them.
 //!
-//! What has no simple field is written as JSON. The host checks everything again.
+//! A value without a suitable field is entered as JSON. The host validates everything again.
 
 use maud::{Markup, html};
 use serde_json::{Map, Value};
 
-/// More fields than this are written as JSON.
+/// Maximum number of fields of an object.
 const MAX_FIELDS: usize = 60;
-/// So deep are objects and lists in each other shown as fields.
+/// Maximum nesting of objects and lists; deeper values are entered as JSON.
 const MAX_DEPTH: usize = 4;
-/// What stands for the number of an item in a list until the page's script knows it.
+/// Placeholder for the index of a list item, which the page's script replaces.
 const INDEX_PLACEHOLDER: &str = "__n__";
 
-/// A field for each member of an object's schema, in this order; those that it does not name last.
+/// Renders a field for each member of an object's schema, in this order. Members that `order` does
+/// not name come last.
 pub(super) fn fields(schema: &Value, order: &[String], prefix: &str) -> Markup {
     members(schema, schema, order, prefix)
 }
@@ -40,24 +41,24 @@ fn members(schema: &Value, root: &Value, order: &[String], prefix: &str) -> Mark
     }
 }
 
-/// One value that is to be filled in.
+/// A value to fill in.
 pub(super) struct FormField<'a> {
     pub(super) id: String,
     pub(super) name: &'a str,
     pub(super) about: Value,
-    /// The whole schema, which references lead into.
+    /// The whole schema, in which references are resolved.
     pub(super) root: &'a Value,
     pub(super) is_required: bool,
 }
 
 impl FormField<'_> {
-    /// What is said about the items of a list.
+    /// Returns the resolved schema of the list's items.
     pub(super) fn items(&self) -> Value {
         let about = &self.about;
         resolve(&about["items"], self.root)
     }
 
-    /// Deeper than this, JSON is easier to read than boxes in boxes.
+    /// Returns whether the value is nested too deeply for nested boxes to be readable.
     fn is_deep(&self) -> bool {
         self.id.matches('-').count() > MAX_DEPTH
     }
@@ -83,7 +84,7 @@ fn field(field: &FormField<'_>) -> Markup {
     }
 }
 
-/// The fields of an object that is a member itself.
+/// Renders the fields of a nested object.
 fn nested_fields(field: &FormField<'_>) -> Option<Markup> {
     let FormField { id, name, about, root, is_required } = field;
     let inner = about["properties"].as_object()?;
@@ -99,8 +100,8 @@ fn nested_fields(field: &FormField<'_>) -> Option<Markup> {
     })
 }
 
-/// A list of what is more than a line: each item in a box of its own, added and removed by the
-/// page's script.
+/// Renders a list whose items need more than one line. Each item has its own box, which the page's
+/// script adds and removes.
 fn list(field: &FormField<'_>) -> Option<Markup> {
     let FormField { id, name, about, root, is_required } = field;
     let about_items = field.items();
@@ -145,7 +146,7 @@ fn legend(field: &FormField<'_>) -> Markup {
     }
 }
 
-/// The control that a value of this kind is written into; JSON for what has none.
+/// Renders the input for a value of this type, or a JSON text area if there is no suitable one.
 pub(super) fn control(field: &FormField<'_>) -> Markup {
     let about = &field.about;
     if let Some(choices) = choices(about) {
@@ -178,7 +179,7 @@ fn text(field: &FormField<'_>) -> Markup {
                 data-required[*is_required] spellcheck="false" placeholder="base64, or choose a file" {
                 (default)
             }
-            // The page's script puts what is in the file into the field.
+            // The page's script copies the file into the field.
             input type="file" class="small" data-file=(id) aria-label={ "A file for " (name) };
         };
     }
@@ -207,13 +208,13 @@ fn text(field: &FormField<'_>) -> Markup {
     }
 }
 
-/// Whether a text is what a file has in it.
+/// Returns whether a string holds the content of a file.
 fn takes_file(name: &str, about: &Value) -> bool {
     let encoded = about["contentEncoding"].as_str() == Some("base64");
     encoded || about["format"].as_str() == Some("byte") || name == "data" || name == "blob"
 }
 
-/// Values, one on each line.
+/// Renders a text area with one value per line.
 fn lines(field: &FormField<'_>, kind: &str) -> Markup {
     let FormField { id, name, about, is_required, .. } = field;
     let shown = |value: &Value| match value {
@@ -282,11 +283,11 @@ fn as_json(field: &FormField<'_>) -> Markup {
     }
 }
 
-/// So many references and choices are followed.
+/// Maximum number of references and choices that are followed.
 const MAX_STEPS: usize = 8;
 
-/// A schema with references within the same document followed, and with the one choice taken that is
-/// not `null`. What is said beside a reference counts more than what it leads to.
+/// Resolves references within the document, and choices that have one alternative besides `null`.
+/// Members next to a reference override those of its target.
 pub(super) fn resolve(about: &Value, root: &Value) -> Value {
     let mut at = about.clone();
     for _ in 0..MAX_STEPS {
@@ -318,7 +319,7 @@ fn overlay(inner: &Value, outer: &Value) -> Value {
     Value::Object(members)
 }
 
-/// The kind of value in one word; the first of several.
+/// Returns the type of a value in one word: the first one that is not `null`.
 pub(super) fn value_kind(about: &Value) -> String {
     let kind = match &about["type"] {
         Value::Array(kinds) => kinds.iter().find(|kind| *kind != "null").cloned(),
@@ -327,7 +328,7 @@ pub(super) fn value_kind(about: &Value) -> String {
     kind.as_ref().and_then(Value::as_str).unwrap_or("json").to_owned()
 }
 
-/// What there is to choose from, with what people call it.
+/// Returns the allowed values with their labels, if the schema lists them.
 pub(super) fn choices(about: &Value) -> Option<Vec<(Value, String)>> {
     let label = |value: &Value| match value {
         Value::String(text) => text.clone(),

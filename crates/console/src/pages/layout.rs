@@ -1,4 +1,4 @@
-//! What is around every page: the head, the way around, and the page itself.
+//! The layout of all pages: head, navigation and content.
 
 use std::sync::Arc;
 
@@ -15,14 +15,14 @@ use crate::auth::Principal;
 use crate::console::SharedConsole;
 use crate::reply::{self, ApiError};
 
-/// One page, without what is around it.
+/// The content of a page, without the layout.
 pub(super) struct ConsolePage {
     pub(super) title: String,
     pub(super) section: ConsoleSection,
     pub(super) body: Markup,
 }
 
-/// The parts of the console.
+/// The sections of the navigation.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ConsoleSection {
     Overview,
@@ -47,7 +47,7 @@ impl ConsoleSection {
         Self::Policy,
     ];
 
-    /// Its label, its path, and the lines of its icon in a square of 16.
+    /// Returns its label, its path, and the path data of its icon in a 16 × 16 box.
     const fn link(self) -> [&'static str; 3] {
         match self {
             Self::Overview => ["Overview", "/", "M2 13V8m4 5V3m4 10V6m4 7V9"],
@@ -77,7 +77,7 @@ impl ConsoleSection {
     }
 }
 
-/// A signed-in browser that asks for a page.
+/// A request of a signed-in browser for a page.
 pub(crate) struct PageRequest {
     pub(super) console: SharedConsole,
     signed: Principal,
@@ -96,12 +96,12 @@ impl FromRequestParts<SharedConsole> for PageRequest {
 }
 
 impl PageRequest {
-    /// The page with everything around it.
+    /// Renders a page within the layout.
     pub(super) async fn show(&self, page: ConsolePage) -> Response {
         reply::html(self.frame().await.render(&page))
     }
 
-    /// The same, or a page about what went wrong.
+    /// Renders a page within the layout, or an error page.
     pub(super) async fn respond(&self, page: Result<ConsolePage, impl Into<ApiError>>) -> Response {
         let problem: ApiError = match page {
             Ok(page) => return self.show(page).await,
@@ -120,7 +120,7 @@ impl PageRequest {
         reply::html_with(problem.status(), self.frame().await.render(&page))
     }
 
-    /// The names of all servers, for filters.
+    /// Returns the names of all servers, for filters.
     pub(super) fn server_names(&self) -> Vec<String> {
         let servers = switchboard_views::servers(&self.console.host);
         servers.into_iter().map(|server| server.name).collect()
@@ -128,7 +128,7 @@ impl PageRequest {
 
     async fn frame(&self) -> PageFrame<'_> {
         let host = &self.console.host;
-        // The pages work without the queue; the one about it says what is wrong.
+        // The pages work without the queue; the reviews page reports the error.
         let waiting = host.reviews().list().await.map_or(0, |list| list.len());
         PageFrame { token: &self.signed.token, waiting: waiting + held_count(host) }
     }
@@ -193,16 +193,16 @@ impl PageFrame<'_> {
     }
 }
 
-/// What the head of a page has beside what all have.
+/// Optional elements in the head of a page.
 pub(super) enum HeadExtras<'a> {
     Nothing,
-    /// The token, on pages that can act.
+    /// The CSRF token, on pages with actions.
     Token(&'a str),
-    /// The way to the first page, at once.
+    /// An immediate redirect to the overview.
     Onward,
 }
 
-/// The head of a page.
+/// Renders the head of a page.
 pub(super) fn head(title: &str, more: &HeadExtras<'_>) -> Markup {
     html! {
         head {

@@ -1,5 +1,5 @@
-//! Markdown of others as a safe subset: no HTML of theirs, no pictures from elsewhere, no links to
-//! click.
+//! Rendering of untrusted Markdown as a safe subset: no raw HTML, no remote images, no clickable
+//! links.
 
 use std::borrow::Cow;
 
@@ -8,10 +8,10 @@ use pulldown_cmark::{CodeBlockKind, Event, HeadingLevel, Options, Parser, Tag, T
 
 use super::media::picture;
 
-/// What is nested deeper is shown without a frame of its own.
+/// Maximum nesting; deeper elements are rendered without their tags.
 const MAX_DEPTH: usize = 24;
 
-/// The text with its headings, lists, tables and code shown as such.
+/// Renders Markdown as HTML.
 pub(super) fn markdown(text: &str) -> Markup {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
@@ -22,7 +22,7 @@ pub(super) fn markdown(text: &str) -> Markup {
     html! { div class="markdown" { (PreEscaped(writer.out)) } }
 }
 
-/// Whether a text that nobody said anything about was probably written as Markdown.
+/// Returns whether a text without a declared type is probably Markdown.
 pub(super) fn looks_like_markdown(text: &str) -> bool {
     let mut headings = 0;
     let mut items = 0;
@@ -46,7 +46,7 @@ pub(super) fn looks_like_markdown(text: &str) -> bool {
 #[derive(Default)]
 struct MarkdownWriter {
     out: String,
-    /// How each part that is open is closed.
+    /// The closing tags of the open elements.
     open: Vec<Cow<'static, str>>,
     in_head: bool,
 }
@@ -56,7 +56,7 @@ impl MarkdownWriter {
         match event {
             Event::Start(tag) => self.begin(tag),
             Event::End(tag) => self.end(tag),
-            // HTML of others is text like any other.
+            // Untrusted HTML is escaped like any other text.
             Event::Text(text) | Event::Html(text) | Event::InlineHtml(text) => self.text(&text),
             Event::Code(code) => {
                 self.out.push_str("<code>");
@@ -79,7 +79,7 @@ impl MarkdownWriter {
         let (open, close): (Cow<'static, str>, Cow<'static, str>) = match tag {
             Tag::Paragraph => ("<p>".into(), "</p>".into()),
             Tag::Heading { level, .. } => {
-                // Below the headings of the page itself.
+                // Keeps these headings below those of the page.
                 let name = match level {
                     HeadingLevel::H1 => "h4",
                     HeadingLevel::H2 => "h5",
@@ -144,7 +144,7 @@ fn escape(text: &str) -> String {
     html! { (text) }.into_string()
 }
 
-/// What stands behind the words of a link: where it leads, to be read and not to be followed.
+/// Returns the end of a link's text and its URL, which is shown but not clickable.
 fn address(to: &str) -> String {
     if to.starts_with('#') {
         return "</span>".to_owned();
@@ -152,7 +152,7 @@ fn address(to: &str) -> String {
     format!("</span> <span class=\"mono muted leads\">{}</span>", escape(to))
 }
 
-/// A picture that is in the text itself is shown as every other one; the rest stays where it is.
+/// Renders an embedded image if it is safe. A remote one is never loaded; its URL is shown instead.
 fn image(from: &str) -> (Cow<'static, str>, Cow<'static, str>) {
     let data = from.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
     if let Some(Ok(source)) = data.map(|(_, data)| picture(data)) {

@@ -1,17 +1,17 @@
-//! Pictures that a browser may be shown: of a known kind, by their bytes, and not too large.
+//! Images and sounds that are safe to show in a browser: of a known format and of limited size.
 //!
-//! What the server says about the kind is not believed. Drawings that can hold scripts are no
-//! pictures here, and a small file that unfolds to a huge picture is refused by its own measures.
+//! The format is detected from the bytes, not taken from the server. SVG is excluded, because it
+//! can contain scripts. Decompression bombs are rejected by the dimensions in their headers.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
-/// The most base64 text of one picture.
+/// Maximum length of an image in base64.
 const MAX_BASE64_BYTES: usize = 6 << 20;
-/// The most points of one picture.
+/// Maximum number of pixels of an image.
 const MAX_PIXELS: u64 = 40_000_000;
 
-/// The address that shows the picture, or why it is not shown.
+/// Returns a data URL of the image, or the reason why it is not shown.
 pub(super) fn picture(data: &str) -> Result<String, &'static str> {
     if data.len() > MAX_BASE64_BYTES {
         return Err("it is too large");
@@ -64,7 +64,7 @@ fn width_then_height(bytes: &[u8], at: usize, length: usize, order: ByteOrder) -
     Some((width, number(bytes, at + length, length, order)?))
 }
 
-/// From the first frame header; the sections before it are skipped.
+/// Reads the dimensions from the first frame header. The segments before it are skipped.
 fn jpeg(bytes: &[u8]) -> Dimensions {
     let mut at = 2;
     for _ in 0..1_000 {
@@ -78,7 +78,7 @@ fn jpeg(bytes: &[u8]) -> Dimensions {
         if mark >> 8 != 0xff {
             return None;
         }
-        // A mark may be filled up with further bytes of ones.
+        // A marker may be padded with 0xff bytes.
         let skip = if mark == 0xffff { 1 } else { 2 + number(bytes, at + 2, 2, ByteOrder::Big)? };
         at = at.checked_add(usize::try_from(skip).ok()?)?;
     }
@@ -103,11 +103,11 @@ fn webp(bytes: &[u8]) -> Dimensions {
     }
 }
 
-/// The most base64 text of one sound.
+/// Maximum length of a sound in base64.
 const MAX_SOUND_BYTES: usize = 16 << 20;
 
-/// The address that plays the sound, or why it is not played. What the server says about its kind
-/// is not believed.
+/// Returns a data URL of the sound, or the reason why it is not played. The format is detected from
+/// the bytes, not taken from the server.
 pub(super) fn sound(data: &str) -> Result<String, &'static str> {
     if data.len() > MAX_SOUND_BYTES {
         return Err("it is too long");
@@ -136,7 +136,7 @@ fn sound_kind(bytes: &[u8]) -> Option<&'static str> {
     if let Some((_, kind)) = marks.into_iter().find(|(mark, _)| at(0, mark)) {
         return Some(kind);
     }
-    // A frame without a head: eleven ones, then the version and the layer.
+    // A frame without an ID3 tag: eleven set bits, then the version and the layer.
     match (bytes.first(), bytes.get(1)) {
         (Some(0xff), Some(0xf1 | 0xf9)) => Some("audio/aac"),
         (Some(0xff), Some(second)) if second & 0xe0 == 0xe0 && second & 0x06 != 0 => {

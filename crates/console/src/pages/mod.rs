@@ -1,4 +1,4 @@
-//! The pages, made on the server out of what is shown. Every text is text: maud escapes it.
+//! The pages, rendered on the server from view models. maud escapes every text.
 
 mod add_server;
 mod calls;

@@ -1,4 +1,4 @@
-//! The first page: what is connected, what waits, and how the last hour was.
+//! The overview page: servers, pending reviews, traffic charts and the newest calls.
 
 use axum::response::Response;
 use maud::{Markup, html};
@@ -10,7 +10,6 @@ use super::parts::{count, empty_state, heading, prose, server_link, state};
 use super::quarantine::{quarantined_servers, scan_findings};
 use super::relative_time::duration;
 
-/// The whole at a glance.
 pub(crate) async fn overview(asked: PageRequest) -> Response {
     let shown = switchboard_views::overview(&asked.console.host).await;
     let page = shown.map(|shown| ConsolePage {
@@ -131,7 +130,7 @@ fn by_state(shown: &OverviewShown) -> Markup {
     }
 }
 
-/// What nobody was asked about.
+/// Renders the servers that were pinned without a review.
 fn unseen(shown: &OverviewShown) -> Markup {
     html! {
         details class="card" {
@@ -192,7 +191,7 @@ fn duration_text(milliseconds: Option<f64>) -> String {
 const WIDTH: f64 = 360.0;
 const HEIGHT: f64 = 72.0;
 
-/// Calls by minute as bars, with those that failed in another colour.
+/// Renders the calls per minute as bars, with failed calls in another color.
 fn calls_chart(minutes: &[MinuteShown]) -> Markup {
     let most = minutes.iter().map(|minute| minute.calls).max().unwrap_or(0).max(1);
     let step = WIDTH / minutes.len().max(1) as f64;
@@ -213,7 +212,7 @@ fn calls_chart(minutes: &[MinuteShown]) -> Markup {
     }
 }
 
-/// How long calls took, minute by minute: the median and the slowest but one in a hundred.
+/// Renders the median and the 99th percentile of durations per minute.
 fn durations_chart(minutes: &[MinuteShown]) -> Markup {
     let all = minutes.iter().flat_map(|minute| [minute.p50_milliseconds, minute.p99_milliseconds]);
     let most = all.flatten().fold(0.1, f64::max);
@@ -254,7 +253,7 @@ fn bar(class: &str, left: f64, step: f64, height: f64) -> Markup {
     }
 }
 
-/// A line through the points; a point by itself is a short stroke.
+/// Renders a line through the points. A single point becomes a short stroke.
 fn line(class: &str, points: &[(f64, f64)]) -> Markup {
     let written = |(x, y): &(f64, f64)| format!("{x:.1},{y:.1}");
     let mut all: Vec<String> = points.iter().map(written).collect();

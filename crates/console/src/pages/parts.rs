@@ -1,10 +1,10 @@
-//! Small things that several pages have: states, links, texts in JSON, headings.
+//! Elements that several pages share: badges, links, formatted JSON and headings.
 
 use maud::{Markup, html};
 use switchboard_core::Risk;
 use switchboard_text::encode_component;
 
-/// The state of a server, with its colour.
+/// Renders the state of a server as a badge.
 pub(super) fn state(word: &str) -> Markup {
     let tone = match word {
         "ready" => "good",
@@ -16,7 +16,7 @@ pub(super) fn state(word: &str) -> Markup {
     badge(tone, word)
 }
 
-/// How a call ended, with its colour.
+/// Renders the outcome of a call as a badge.
 pub(super) fn outcome(word: &str) -> Markup {
     let tone = match word {
         "ok" => "good",
@@ -28,27 +28,26 @@ pub(super) fn outcome(word: &str) -> Markup {
     badge(tone, &word.replace('_', " "))
 }
 
-/// A word with a coloured dot; the colour is never all there is.
+/// Renders a word with a colored dot. The word is always there: color alone is not accessible.
 pub(super) fn badge(tone: &str, word: &str) -> Markup {
     html! { span class={ "badge " (tone) } { span class="dot" aria-hidden="true" {} (word) } }
 }
 
-/// The address of a page below others, each part made safe for it.
+/// Returns the path of a page, with each segment percent-encoded.
 pub(super) fn page_path(parts: &[&str]) -> String {
     parts.iter().map(|part| format!("/{}", encode_component(part))).collect()
 }
 
-/// A link to a server's page.
 pub(super) fn server_link(name: &str) -> Markup {
     html! { a href=(page_path(&["servers", name])) { (name) } }
 }
 
-/// JSON over several lines, otherwise exactly as it was sent.
+/// Renders JSON over several lines. Only whitespace outside of strings changes.
 pub(super) fn json(text: &str) -> Markup {
     html! { pre class="code" tabindex="0" { (pretty(text)) } }
 }
 
-/// A sentence in which names and commands stand between backticks.
+/// Renders a sentence with the text between backticks as code.
 pub(super) fn prose(text: &str) -> Markup {
     html! {
         @for (number, part) in text.split('`').enumerate() {
@@ -57,22 +56,22 @@ pub(super) fn prose(text: &str) -> Markup {
     }
 }
 
-/// So many of something.
+/// Returns a number with its noun, in the plural unless the number is one.
 pub(super) fn count(number: usize, one: &str) -> String {
     format!("{number} {one}{}", if number == 1 { "" } else { "s" })
 }
 
-/// What stands where nothing is: why, and what to do.
+/// Renders the message of an empty list: the reason and the next step.
 pub(super) fn empty_state(title: &str, hint: &Markup) -> Markup {
     html! { div class="empty" { h2 { (title) } p class="muted" { (hint) } } }
 }
 
-/// The heading of a page.
+/// Renders the heading of a page.
 pub(super) fn heading(title: &str, about: &Markup) -> Markup {
     html! { div class="heading" { h1 { (title) } p class="muted" { (about) } } }
 }
 
-/// The risk in a line.
+/// Renders a risk score with its reasons.
 pub(super) fn risk_line(risk: &Risk) -> Markup {
     let tone = match risk.score {
         70.. => "bad",
@@ -93,7 +92,7 @@ pub(super) fn risk_line(risk: &Risk) -> Markup {
     }
 }
 
-/// The text with a line for each member; what is no JSON comes out much as it went in.
+/// Formats JSON with one member per line. A text that does not look like JSON stays unchanged.
 pub(super) fn pretty(text: &str) -> String {
     let mut out = String::with_capacity(text.len() * 2);
     let mut depth = 0_usize;
@@ -145,7 +144,7 @@ pub(super) fn pretty(text: &str) -> String {
     out
 }
 
-/// Deep nesting is shown, but does not make lines long.
+/// Starts a line. The indentation is limited, so that deep nesting does not make lines long.
 fn new_line(out: &mut String, depth: usize) {
     out.push('\n');
     for _ in 0..depth.min(40) {

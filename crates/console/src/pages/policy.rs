@@ -1,4 +1,4 @@
-//! The rules in effect by level, a call to try against them, and changed rules against yesterday.
+//! The policy page: rules by level, a form to explain a verdict, and a replay of changed rules.
 
 use std::io::Read as _;
 
@@ -14,10 +14,10 @@ use super::parts::{empty_state, heading, page_path, prose};
 use super::relative_time::when;
 use crate::console::Console;
 
-/// The longest text of rules that is shown to be changed.
+/// Maximum length of the rules in the form.
 const MAX_RULES_BYTES: u64 = 1 << 20;
 
-/// What is to be tried, when somebody comes from a tool.
+/// The call to fill in when the page is opened from a tool.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct TryCallQuery {
     server: Option<String>,
@@ -35,7 +35,7 @@ pub(crate) async fn policy(asked: PageRequest, Query(to_try): Query<TryCallQuery
     asked.show(page).await
 }
 
-/// The text of the user's own rules, to be changed and tried; empty if there is none.
+/// Returns the text of the user's rules for the form, or an empty string if they cannot be read.
 fn own_rules(console: &Console) -> String {
     let file = console.places.level_files(PolicyLevel::User, "policy.json").pop();
     let open = file.and_then(|file| std::fs::File::open(file).ok());
@@ -126,12 +126,12 @@ fn level_card(level: &LevelShown) -> Markup {
     }
 }
 
-/// The name of a file without its folders.
+/// Returns the name of a file without its folders.
 fn file_name(file: &str) -> &str {
     file.rsplit(['/', '\\']).next().unwrap_or(file)
 }
 
-/// An effect with its colour.
+/// Renders an effect as a badge.
 pub(super) fn effect(word: &str) -> Markup {
     let tone = match word {
         "allow" => "good",
@@ -205,7 +205,7 @@ fn what_if_form(rules: &str) -> Markup {
     }
 }
 
-/// What would be decided about a call, and why.
+/// Renders the explanation of a verdict.
 pub(crate) fn explanation(shown: &ExplainedShown) -> Markup {
     html! {
         div class="ran" {
@@ -237,7 +237,7 @@ pub(crate) fn explanation(shown: &ExplainedShown) -> Markup {
     }
 }
 
-/// What changed rules would have decided otherwise.
+/// Renders the recorded calls on which changed rules would have decided differently.
 pub(crate) fn what_if(shown: &WhatIfShown) -> Markup {
     html! {
         div class="ran" {

@@ -1,4 +1,4 @@
-//! What would be added: a card for each server, with everything to know and a box to choose it.
+//! The preview of servers to add: a card per server with its findings and a checkbox.
 
 use maud::{Markup, html};
 use switchboard_vetting::EntryFinding;
@@ -6,7 +6,7 @@ use switchboard_vetting::EntryFinding;
 use super::parts::{count, empty_state, json, page_path, prose};
 use crate::other_products::{Proposal, ProposedServer};
 
-/// What would be added, each server with a button of its own, several with one for all.
+/// Renders the preview. Each server has a button, and several servers share one more.
 pub(crate) fn proposal(proposal: &Proposal) -> Markup {
     let addable = proposal.servers.iter().filter(|one| can_be_added(one)).count();
     let is_empty = proposal.servers.is_empty() && proposal.left_out.is_empty();
@@ -59,7 +59,7 @@ fn card(number: usize, one: &ProposedServer, is_one_of_many: bool) -> Markup {
             div class="row-heading" {
                 span class="first" {
                     @if can_be_added(one) && is_one_of_many {
-                        // What is dangerous is never chosen beforehand.
+                        // Dangerous servers are never preselected.
                         input type="checkbox" data-chosen="" checked[!one.findings.iter().any(EntryFinding::is_danger) && !one.exists]
                             aria-label={ "Choose " (one.name.as_deref().unwrap_or("this server")) };
                     }
@@ -105,7 +105,8 @@ fn card(number: usize, one: &ProposedServer, is_one_of_many: bool) -> Markup {
 fn hidden_fields(one: &ProposedServer) -> Markup {
     html! {
         @match one.source.as_ref().and_then(|source| Some((source, source.digest.as_ref()?))) {
-            // Its values stay where they are: what is sent only says which one it is.
+            // The entry's values stay in the other product's file: the form only identifies the
+            // entry.
             Some((source, digest)) => {
                 input type="hidden" data-member="place" value=(source.place);
                 input type="hidden" data-member="name" value=(source.name);
@@ -150,7 +151,7 @@ fn notes(one: &ProposedServer) -> Markup {
     }
 }
 
-/// What to know before a server runs; what is dangerous has to be agreed to.
+/// Renders the findings of an entry. A danger has a checkbox that must be ticked.
 pub(super) fn dangers(findings: &[EntryFinding], prefix: &str) -> Markup {
     html! {
         @for (number, finding) in findings.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Definitions that are held until a person approves them: what is different, and the button.
+//! Cards for quarantined definitions and new servers: the diff and the button to approve.
 
 use maud::{Markup, html};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use switchboard_views::{FoundShown, HeldServerShown, HeldShown, scan_finding};
 use super::parts::risk_line;
 use super::parts::{count, json, page_path, prose, server_link};
 
-/// Everything that is held, a card for each server.
+/// Renders everything in quarantine, with a card per server.
 pub(super) fn quarantined_servers(servers: &[HeldServerShown]) -> Markup {
     html! {
         @for server in servers {
@@ -63,7 +63,7 @@ fn definition(held: &HeldShown, by_itself: bool) -> Markup {
     }
 }
 
-/// What is different, line by line; what went and what came is told by signs, not by colour alone.
+/// Renders a diff. The signs mark removed and added lines, because color alone is not accessible.
 pub(super) fn diff(held: &HeldShown) -> Markup {
     html! {
         pre class="code diff" tabindex="0" aria-label="What is different" {
@@ -82,12 +82,12 @@ fn tone(line: &str) -> &'static str {
     }
 }
 
-/// A button that approves exactly what is shown.
+/// Renders a button that approves exactly the definitions that are shown.
 fn approve_button(server: &str, held: &[&HeldShown], label: &str) -> Markup {
     approve_and_go(server, held, label, None)
 }
 
-/// The same, and then to a page.
+/// Renders the same button, which then opens another page.
 pub(super) fn approve_and_go(
     server: &str,
     held: &[&HeldShown],
@@ -105,7 +105,7 @@ pub(super) fn approve_and_go(
     }
 }
 
-/// What the scanner found.
+/// Renders the findings of the scanner.
 pub(super) fn scan_findings(all: &[FoundShown]) -> Markup {
     html! {
         ul class="plain" {
@@ -125,10 +125,10 @@ pub(super) fn scan_findings(all: &[FoundShown]) -> Markup {
     }
 }
 
-/// So many tools are shown before somebody opens the rest.
+/// How many tools are shown; the others are collapsed.
 const MAX_VISIBLE_TOOLS: usize = 12;
 
-/// The question whether a new server may be used.
+/// Renders the review of a new server.
 pub(super) fn first_use(held: &HeldServerShown, new: &NewServer) -> Markup {
     let shown: Vec<&HeldShown> = held.definitions.iter().collect();
     let tools: Vec<&NewDefinition> = definitions_by_kind(new, PinKind::Tool).collect();

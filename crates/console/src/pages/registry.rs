@@ -1,4 +1,4 @@
-//! Pieces of the page to add servers: what registries know, and exactly what adding one would run.
+//! Fragments of the page to add servers: registry search results, and the exact entry to add.
 
 use maud::{Markup, html};
 use switchboard_registry::{AnswerFormat, RegistryQuestion};
@@ -7,7 +7,7 @@ use super::parts::{empty_state, json, page_path, prose};
 use super::proposal::dangers;
 use crate::views::registry::{Chosen, FilledIn, RegistryRow, RegistryShown, WayShown};
 
-/// Servers that fit the words, each with a button to look at it.
+/// Renders search results, each with a button to show it.
 pub(crate) fn registry_rows(rows: &[RegistryRow]) -> Markup {
     html! {
         @if rows.is_empty() {
@@ -45,7 +45,7 @@ fn row_summary(row: &RegistryRow) -> Markup {
     }
 }
 
-/// One server with its ways, each with what it asks for.
+/// Renders a server and the ways to add it, each with its form.
 pub(crate) fn registry_server(shown: &RegistryShown) -> Markup {
     html! {
         div class="stack" {
@@ -126,7 +126,7 @@ fn choices(asked: &RegistryQuestion) -> Vec<&str> {
     }
 }
 
-/// Exactly what would be added, with the button that adds it.
+/// Renders the exact command or URL that would be added, and the button that adds it.
 pub(crate) fn registry_filled(chosen: &Chosen, filled: &FilledIn) -> Markup {
     let answers = serde_json::to_string(&chosen.answers).unwrap_or_default();
     html! {
@@ -169,7 +169,7 @@ pub(crate) fn registry_filled(chosen: &Chosen, filled: &FilledIn) -> Markup {
     }
 }
 
-/// A word as a shell would want it, so that spaces within are seen.
+/// Quotes a word as a shell would, so that spaces in it are visible.
 fn shell_quote(word: &str) -> String {
     let is_plain = !word.is_empty() && !word.contains(|c: char| c.is_whitespace() || c == '\'');
     if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }

@@ -1,9 +1,9 @@
-//! Times as people read them: how long ago, with the exact time at hand.
+//! Formatting of times, durations and sizes.
 
 use jiff::Timestamp;
 use maud::{Markup, html};
 
-/// A time of the record, relative to now. The page's script keeps it up to date.
+/// Renders a time relative to now, with the exact time as its title. The page's script updates it.
 pub(super) fn when(time: &str) -> Markup {
     let Ok(at) = time.parse::<Timestamp>() else { return html! { (time) } };
     let exact = at.strftime("%Y-%m-%d %H:%M:%S%.3f UTC").to_string();
@@ -21,7 +21,7 @@ fn ago(at: Timestamp, now: Timestamp) -> String {
     }
 }
 
-/// A duration in milliseconds, with as many digits as say something.
+/// Formats a duration in milliseconds with its significant digits.
 pub(super) fn duration(milliseconds: f64) -> String {
     match milliseconds {
         ..10.0 => format!("{milliseconds:.1} ms"),
@@ -31,7 +31,7 @@ pub(super) fn duration(milliseconds: f64) -> String {
     }
 }
 
-/// How long something has gone on, in its largest unit: what is shown again and again stays still.
+/// Formats an uptime in its largest unit, so that the text does not change on every refresh.
 pub(super) fn rounded_duration(seconds: u64) -> String {
     match seconds {
         ..60 => "less than a minute".to_owned(),
@@ -41,7 +41,7 @@ pub(super) fn rounded_duration(seconds: u64) -> String {
     }
 }
 
-/// A size in bytes.
+/// Formats a size in bytes.
 pub(super) fn size(bytes: u64) -> String {
     match bytes {
         ..1_000 => format!("{bytes} B"),

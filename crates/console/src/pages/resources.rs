@@ -1,4 +1,4 @@
-//! Resources to read and prompts to fetch.
+//! The pages of resources, templates and prompts.
 
 use axum::extract::Path;
 use axum::response::Response;
@@ -10,7 +10,6 @@ use super::fields::fields;
 use super::layout::{ConsolePage, ConsoleSection, PageRequest};
 use super::parts::{empty_state, heading, page_path, server_link};
 
-/// Resources, templates and prompts.
 pub(crate) async fn resources(asked: PageRequest) -> Response {
     let page = ConsolePage {
         title: "Resources and prompts".to_owned(),
@@ -66,8 +65,8 @@ fn resource_row(resource: &OfferedResource) -> Markup {
     }
 }
 
-/// A field for each gap, with what the server knows to put there; the address itself for what has
-/// no simple gaps.
+/// Renders a template with a field and completions for each variable. A template that is too
+/// complex for fields gets one field for the whole URI.
 fn template_form(template: &OfferedResource, number: usize) -> Markup {
     let names = variables(&template.uri);
     html! {
@@ -168,13 +167,13 @@ fn prompt_body(prompt: &OfferedPrompt) -> Markup {
     }
 }
 
-/// The names of its arguments, in the server's order.
+/// Returns the names of a prompt's arguments, in the server's order.
 fn names(arguments: &Value) -> Vec<String> {
     let all = arguments.as_array().into_iter().flatten();
     all.filter_map(|argument| argument["name"].as_str().map(str::to_owned)).collect()
 }
 
-/// A prompt's arguments are texts; this is the schema that says so.
+/// Returns a schema for the arguments of a prompt, which are all strings.
 fn as_schema(arguments: &Value) -> Value {
     let mut properties = Map::new();
     let mut required = Vec::new();
@@ -189,10 +188,11 @@ fn as_schema(arguments: &Value) -> Value {
     json!({"properties": properties, "required": required})
 }
 
-/// What may stand before the names in a gap.
+/// Supported operators of a template expression (RFC 6570).
 const OPERATORS: [char; 4] = ['+', '/', '?', '&'];
 
-/// The variables of a template, each once; nothing if it says something that a form cannot fill in.
+/// Returns the variables of a template, each once. Returns `None` if there are none, or if an
+/// expression cannot be filled in with a form.
 pub(super) fn variables(template: &str) -> Option<Vec<String>> {
     let mut names: Vec<String> = Vec::new();
     let mut rest = template;

@@ -1,4 +1,4 @@
-//! What a call gave: how it ended, and each part of its result by kind.
+//! Rendering of a call's outcome and of each content block of its result.
 
 use maud::{Markup, html};
 use switchboard_core::{InvalidOutput, Item, Reply};
@@ -12,7 +12,7 @@ use super::relative_time::{duration, size};
 use super::tree::table;
 use super::tree::tree;
 
-/// A call that was just made, as a piece of a page.
+/// Renders a call that has just finished, as a fragment.
 pub(crate) fn finished_call(ran: &CompletedCall) -> Markup {
     html! {
         div class="ran" {
@@ -33,7 +33,7 @@ pub(crate) fn finished_call(ran: &CompletedCall) -> Markup {
     }
 }
 
-/// Why it ended so, and what to do.
+/// Renders the message and the hint of an outcome.
 pub(super) fn outcome_text(message: Option<&str>, hint: Option<&str>) -> Markup {
     html! {
         @if message.is_some() || hint.is_some() {
@@ -45,8 +45,8 @@ pub(super) fn outcome_text(message: Option<&str>, hint: Option<&str>) -> Markup 
     }
 }
 
-/// A result by kind; what is not understood is shown as it is. Parts of a call that is recorded can
-/// be downloaded.
+/// Renders a result by the kind of its target, or as plain JSON if it cannot be parsed. Blocks of a
+/// recorded call can be downloaded.
 pub(super) fn result_block(kind: &str, call: Option<&str>, text: &str) -> Markup {
     let Ok(reply) = parse_reply(kind, text) else { return json(text) };
     let own = reply.structured.as_deref().filter(|it| !repeats_structured(it, &reply));
@@ -67,7 +67,7 @@ pub(super) fn result_block(kind: &str, call: Option<&str>, text: &str) -> Markup
     }
 }
 
-/// The parts of a result.
+/// Parses a result into its content blocks.
 pub(crate) fn parse_reply(kind: &str, text: &str) -> Result<Reply, InvalidOutput> {
     match kind {
         "resource" => Reply::from_resource_json(text),
@@ -76,7 +76,7 @@ pub(crate) fn parse_reply(kind: &str, text: &str) -> Result<Reply, InvalidOutput
     }
 }
 
-/// Whether a text of the result is the structured part once more, as the protocol advises.
+/// Returns whether a text block repeats the structured content, as the protocol recommends.
 fn repeats_structured(structured: &str, reply: &Reply) -> bool {
     let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
     let Some(structured) = read(structured) else { return false };
@@ -86,18 +86,18 @@ fn repeats_structured(structured: &str, reply: &Reply) -> bool {
     })
 }
 
-/// The longest text that a page shows whole.
+/// Maximum length of a text on a page.
 const MAX_TEXT_BYTES: usize = 200_000;
 
-/// Which part of which call it is, so that it can be downloaded.
+/// The position of a block in a recorded call, for its download link.
 #[derive(Clone, Copy)]
 pub(super) struct ItemSource<'a> {
-    /// The number of the call, if it is recorded.
+    /// The id of the call, if it is recorded.
     pub(super) call: Option<&'a str>,
     pub(super) number: usize,
 }
 
-/// A part of a result.
+/// Renders a content block.
 pub(super) fn item(shown: &Item, from: ItemSource<'_>) -> Markup {
     match shown {
         Item::Text(text) => text_block(text, TextKind::Unspecified),
@@ -124,7 +124,7 @@ pub(super) fn item(shown: &Item, from: ItemSource<'_>) -> Markup {
             p {
                 span class="tag" { "resource" } " "
                 @if let Some(name) = name { (name) " " }
-                // Never a link: what it is an address of is the server's word.
+                // Never a link, because the URI is untrusted.
                 span class="mono" { (uri) }
                 @if let Some(description) = description { " " span class="muted" { (description) } }
             }
@@ -136,12 +136,12 @@ pub(super) fn item(shown: &Item, from: ItemSource<'_>) -> Markup {
     }
 }
 
-/// JSON: a table if it is one, otherwise a tree.
+/// Renders JSON as a table if it has that shape, or else as a tree.
 pub(super) fn structured_json(text: &str) -> Markup {
     table(text).or_else(|| tree(text)).unwrap_or_else(|| json(&truncate(text)))
 }
 
-/// What a text is, as far as it is said.
+/// The declared format of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TextKind {
     Markdown,
@@ -211,7 +211,7 @@ fn decoded_size(base64: &str) -> String {
     size(base64.len() as u64 / 4 * 3)
 }
 
-/// The way to have a part as a file.
+/// Renders the download link of a block.
 fn download(from: ItemSource<'_>) -> Markup {
     html! {
         @if let Some(call) = from.call {
@@ -223,7 +223,7 @@ fn download(from: ItemSource<'_>) -> Markup {
     }
 }
 
-/// The beginning of a text that is too long for a page.
+/// Truncates a text that is too long for a page.
 pub(super) fn truncate(text: &str) -> String {
     if text.len() <= MAX_TEXT_BYTES {
         return text.to_owned();

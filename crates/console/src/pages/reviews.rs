@@ -1,4 +1,4 @@
-//! What waits for a person, with everything that is decided about.
+//! The reviews page: pending reviews, elicitations and quarantined definitions.
 
 use axum::response::Response;
 use maud::{Markup, html};
@@ -125,7 +125,8 @@ fn matter(review: &ReviewShown) -> Markup {
     }
 }
 
-/// A place to go to: all of its address, whose it is, and what to beware of. Only a click goes.
+/// Renders a request to open a URL: the full URL, its registered domain and the warnings. Only a
+/// click opens it.
 fn address(message: &str, url: &str, domain: Option<&str>, warnings: &[String]) -> Markup {
     html! {
         p class="description" { (message) }

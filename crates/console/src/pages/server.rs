@@ -1,4 +1,4 @@
-//! One server: its state, what it offers, what it wrote and said, and what can be done with it.
+//! The page of one server, and the page to edit its entry.
 
 use axum::extract::Path;
 use axum::response::Response;
@@ -105,7 +105,7 @@ fn buttons(shown: &ServerShown) -> Markup {
     }
 }
 
-/// What a server needs from a person before it can be used.
+/// Renders the steps that a server needs from a person: an approval or a login.
 fn needs(shown: &ServerShown) -> Markup {
     let here = page_path(&["servers", &shown.row.name]);
     html! {
@@ -130,8 +130,8 @@ fn needs(shown: &ServerShown) -> Markup {
     }
 }
 
-/// Where a person has to go to log in. It is a link to be looked at first: nothing follows it by
-/// itself.
+/// Renders the link to an authorization URL. The person sees the URL first; nothing opens it
+/// automatically.
 pub(crate) fn login_address(url: &str) -> Markup {
     let is_web = url.starts_with("https://") || url.starts_with("http://");
     html! {
@@ -208,7 +208,6 @@ fn log(shown: &ServerShown) -> Markup {
     }
 }
 
-/// The page to change a server.
 pub(crate) async fn edit_server(asked: PageRequest, Path(name): Path<String>) -> Response {
     let page = views::entry(&asked.console, &name).await.map(|shown| ConsolePage {
         title: format!("Edit {name}"),

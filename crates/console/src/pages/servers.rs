@@ -1,4 +1,4 @@
-//! All servers with their states.
+//! The page that lists all servers.
 
 use axum::response::Response;
 use maud::{Markup, html};
@@ -78,7 +78,7 @@ fn row(server: &ServerRow) -> Markup {
     }
 }
 
-/// What a server offers, in words; nothing of what it does not.
+/// Returns the number of tools, resources and prompts of a server, without those that are zero.
 fn offers(server: &ServerRow) -> String {
     let all = [(server.tools, "tool"), (server.resources, "resource"), (server.prompts, "prompt")];
     let there = all.into_iter().filter(|(number, _)| *number > 0);

@@ -1,4 +1,4 @@
-//! Conversations: a list, and one step by step with its calls in place.
+//! The pages of conversations: a list, and one conversation with its calls.
 
 use axum::extract::Path;
 use axum::response::Response;
@@ -29,7 +29,7 @@ pub(crate) async fn session(asked: PageRequest, Path(id): Path<String>) -> Respo
     asked.respond(page).await
 }
 
-/// A conversation begins here, where there is a model for it.
+/// Renders the form that starts a conversation, or a note if no model is configured.
 fn begin(models: &[String]) -> Markup {
     html! {
         @if models.is_empty() {
@@ -56,7 +56,7 @@ fn begin(models: &[String]) -> Markup {
     }
 }
 
-/// Where somebody says something, and hears the answer as it comes.
+/// Renders the form that sends a message, and the area for the streamed reply.
 fn talk(shown: &SessionShown) -> Markup {
     let api = format!("/api/v1{}", page_path(&["sessions", &shown.row.id]));
     html! {

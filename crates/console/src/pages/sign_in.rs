@@ -1,20 +1,20 @@
-//! What somebody sees who is not signed in, and for a moment whoever just was.
+//! Pages for browsers without a session: sign-in, login results and the 404 page.
 
 use maud::{DOCTYPE, Markup, html};
 
 use super::layout::{HeadExtras, head};
 use super::parts::prose;
 
-/// Why somebody has to sign in.
+/// Why a browser has to sign in.
 #[derive(Clone, Copy)]
 pub(crate) enum SignInReason {
-    /// Nobody is signed in.
+    /// The browser has no session.
     Nobody,
-    /// The link was used before, or is too old.
+    /// The link was used before, or has expired.
     UsedLink,
 }
 
-/// Says how to sign in.
+/// Renders the sign-in page.
 pub(crate) fn page(why: SignInReason) -> Markup {
     let (title, words) = match why {
         SignInReason::Nobody => {
@@ -42,7 +42,8 @@ pub(crate) fn page(why: SignInReason) -> Markup {
     )
 }
 
-/// Goes on to the overview, from a page of our own so that the cookie comes along.
+/// Renders a page that continues to the overview. The navigation starts on our own page, so the
+/// browser sends the cookie.
 pub(crate) fn welcome() -> Markup {
     card(
         "You are signed in",
@@ -53,8 +54,8 @@ pub(crate) fn welcome() -> Markup {
     )
 }
 
-/// What a browser sees that comes back from a login: whose it was, why it failed, or nothing that
-/// anybody waits for.
+/// Renders the result of a login: the server, the reason for a failure, or `None` if no login is
+/// pending for this callback.
 pub(crate) fn login_result(what: Option<Result<&str, &str>>) -> Markup {
     let title = match what {
         Some(Ok(_)) => "Logged in",
@@ -75,7 +76,7 @@ pub(crate) fn login_result(what: Option<Result<&str, &str>>) -> Markup {
     )
 }
 
-/// What a browser sees where there is nothing, whether somebody is signed in or not.
+/// Renders the 404 page, which does not depend on a session.
 pub(crate) fn not_found() -> Markup {
     card(
         "There is nothing here",

@@ -1,4 +1,4 @@
-//! What happened to one call, in order: proposed, decided, hooks, sent, progress, ended.
+//! The timeline of a call: proposed, decided, hooks, sent, progress, ended.
 
 use jiff::Timestamp;
 use maud::{Markup, html};
@@ -9,11 +9,11 @@ use switchboard_views::CallShown;
 use super::parts::{prose, server_link};
 use super::relative_time::{duration, size, when};
 
-/// The steps of a call.
+/// Renders the timeline of a call.
 pub(super) fn timeline(shown: &CallShown) -> Markup {
     let row = &shown.row;
     let (before, after) = around_sending(shown);
-    // Where hooks were asked, each decision has a step of its own.
+    // A call with hooks has a step for each decision.
     let is_decision = |step: &ShownStep| matches!(step.what, Happened::Decided { .. });
     let decided = row.verdict.filter(|_| !shown.steps.iter().any(is_decision));
     html! {
@@ -63,7 +63,7 @@ pub(super) fn timeline(shown: &CallShown) -> Markup {
     }
 }
 
-/// The steps before the call left, and those after.
+/// Splits the steps at the time when the call was sent.
 fn around_sending(shown: &CallShown) -> (&[ShownStep], &[ShownStep]) {
     let time = |text: &str| text.parse::<Timestamp>().ok();
     let Some(sent) = shown.sent_at.as_deref().and_then(time) else { return (&shown.steps, &[]) };
@@ -77,14 +77,14 @@ fn since_opened(shown: &CallShown, at: &str) -> f64 {
     time(at).duration_since(time(&shown.row.created_at)).as_secs_f64() * 1_000.0
 }
 
-/// When something happened: how long after the call was opened, with the exact time at hand.
+/// Renders the time since the call was opened, with the exact time as its title.
 fn since(at: &str, milliseconds: f64) -> Markup {
     let exact = at.parse::<Timestamp>().ok();
     let exact = exact.map(|at| at.strftime("%Y-%m-%d %H:%M:%S%.3f UTC").to_string());
     html! { span class="at" title=[exact] { "+" (duration(milliseconds.max(0.0))) } }
 }
 
-/// Steps as they came; reports of progress that follow each other stand together.
+/// Renders steps in order. Consecutive progress reports are grouped.
 fn steps(steps: &[ShownStep], shown: &CallShown) -> Markup {
     let is_progress = |step: &ShownStep| matches!(step.what, Happened::Progress { .. });
     let chunks = steps.chunk_by(|one, next| is_progress(one) && is_progress(next));
@@ -142,7 +142,7 @@ fn single(step: &ShownStep) -> Markup {
                 @if let Some(message) = message { span class="words" { (message) } }
             }
         },
-        // These stand together.
+        // `steps` groups these before it calls this function.
         Happened::Progress { .. } => progress(std::slice::from_ref(step), 1),
     }
 }
@@ -174,7 +174,7 @@ fn progress(steps: &[ShownStep], reports: u64) -> Markup {
     }
 }
 
-/// How far it is, as the server counts.
+/// Formats a progress report in the server's own units.
 fn progress_text(progress: &Number, total: Option<&Number>) -> String {
     match total {
         Some(total) => format!("{progress} of {total}"),

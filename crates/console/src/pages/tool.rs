@@ -1,4 +1,4 @@
-//! One tool: what it says of itself, and a form to try it.
+//! The page of one tool: its definition, and a form to call it.
 
 use axum::extract::Path;
 use axum::response::Response;
@@ -77,7 +77,7 @@ fn body(shown: &ToolShown, can_talk: bool) -> Markup {
     }
 }
 
-/// The page of a tool that may not be used until somebody has looked at it.
+/// Renders the page of a quarantined tool.
 fn held_body(shown: &ToolShown, held: &HeldShown) -> Markup {
     let row = &shown.row;
     let here = page_path(&["tools", &row.server, &row.name]);

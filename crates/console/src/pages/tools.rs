@@ -1,4 +1,4 @@
-//! Tools by words.
+//! The page that lists and searches tools.
 
 use axum::extract::Query;
 use axum::response::Response;
@@ -9,7 +9,6 @@ use super::layout::{ConsolePage, ConsoleSection, PageRequest};
 use super::media::picture;
 use super::parts::{empty_state, heading, page_path};
 
-/// Tools that fit the words.
 pub(crate) async fn tools(asked: PageRequest, Query(query): Query<ToolQuery>) -> Response {
     let found = switchboard_views::tools(&asked.console.host, &query);
     let servers = asked.server_names();
@@ -53,7 +52,7 @@ fn body(found: &[ToolRow], servers: &[String], query: &ToolQuery) -> Markup {
     }
 }
 
-/// Tools in a list.
+/// Renders a list of tools.
 pub(super) fn list(tools: &[ToolRow]) -> Markup {
     html! {
         ul class="cards many" {
@@ -76,13 +75,13 @@ pub(super) fn list(tools: &[ToolRow]) -> Markup {
     }
 }
 
-/// The icon of a tool, if its bytes are a picture of a known kind.
+/// Renders the icon of a tool if its bytes are an image of a known format.
 pub(super) fn icon(tool: &ToolRow) -> Markup {
     let address = tool.icon.as_deref().and_then(|data| picture(data).ok());
     html! { @if let Some(address) = address { img class="tool-icon" src=(address) alt="" width="18" height="18"; } }
 }
 
-/// What a server says about a tool's effects.
+/// Renders the annotations of a tool, which are claims of its server.
 pub(super) fn marks(tool: &ToolRow) -> Markup {
     html! {
         @for mark in &tool.marks {

@@ -1,4 +1,4 @@
-//! JSON as a tree that can be folded, every key and number as it was sent.
+//! JSON as a collapsible tree or as a table. In a tree, keys and numbers are exactly as sent.
 
 use std::borrow::Cow;
 
@@ -10,15 +10,15 @@ use switchboard_json::{Members, RawMembers};
 use super::parts::count;
 use super::parts::pretty;
 
-/// A larger one is easier to read as text.
+/// Maximum size of a tree; a larger document is shown as text.
 const MAX_NODES: usize = 3_000;
-/// What is nested deeper is shown as text.
+/// Maximum nesting; deeper values are shown as text.
 const MAX_DEPTH: usize = 16;
-/// So many members are shown unfolded.
+/// Maximum number of members of an object or array that is expanded initially.
 const MAX_UNFOLDED: usize = 40;
 
-/// The tree, if the text is an object or a list of a size that a page can show and something in it
-/// can be folded; what is flat reads as well as text.
+/// Renders a tree if the text is an object or an array that is not too large and has nested values.
+/// A flat one is as readable as text.
 pub(super) fn tree(text: &str) -> Option<Markup> {
     let raw: &RawValue = serde_json::from_str(text.trim()).ok()?;
     let inner = TreeMembers::parse(raw)?;
@@ -76,7 +76,7 @@ fn tone(text: &str) -> &'static str {
     }
 }
 
-/// What is in an object or a list, in the order in which it was sent.
+/// The members of an object or an array, in the order in which they were sent.
 struct TreeMembers<'a> {
     is_list: bool,
     members: Vec<(Cow<'a, str>, &'a RawValue)>,
@@ -93,18 +93,18 @@ impl<'a> TreeMembers<'a> {
     }
 }
 
-/// A wider or longer one is easier to read as it is.
+/// Maximum width of a table; a wider one is shown as a tree.
 const MAX_COLUMNS: usize = 12;
 const MAX_ROWS: usize = 200;
-/// The longest object or list in a cell.
+/// Maximum length of an object or an array in a cell.
 const MAX_CELL_BYTES: usize = 80;
 
-/// The table, if the text is one.
+/// Renders a table if the text is an array of flat objects.
 pub(super) fn table(text: &str) -> Option<Markup> {
     let value: Value = serde_json::from_str(text).ok()?;
     let rows = match &value {
         Value::Array(rows) => rows,
-        // Structured results have to be objects: the list is often their only member.
+        // Structured content has to be an object, so an array is often wrapped as its only member.
         Value::Object(members) if members.len() == 1 => members.values().next()?.as_array()?,
         _ => return None,
     };
@@ -114,7 +114,7 @@ pub(super) fn table(text: &str) -> Option<Markup> {
     let mut columns: Vec<&str> = Vec::new();
     for row in rows {
         for (name, cell) in row.as_object()? {
-            // Where much is nested, a tree is easier to read.
+            // A tree is more readable for deeply nested values.
             if (cell.is_object() || cell.is_array()) && cell.to_string().len() > MAX_CELL_BYTES {
                 return None;
             }

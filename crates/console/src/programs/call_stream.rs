@@ -1,4 +1,4 @@
-//! Makes a call for a program and tells it everything that happens, to the end.
+//! Runs a call for a program and streams its updates until the outcome.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,14 +22,14 @@ use super::program_call::ProgramCall;
 use crate::console::SharedConsole;
 use crate::reply::ApiError;
 
-/// A stream that has nothing to say says so this often.
+/// How often a heartbeat is sent on an idle stream.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
-/// So many lines wait for a program that reads slowly.
+/// Maximum number of lines queued for a slow program.
 const MAX_QUEUED_LINES: usize = 64;
-/// So many reports of progress wait; whoever sends more leaves some out.
+/// Maximum number of progress reports queued; further ones are dropped.
 const MAX_QUEUED_REPORTS: usize = 64;
 
-/// Begins a call; gives what happens as lines. Whoever stops reading them gives the call up.
+/// Starts a call and returns its updates as lines. Dropping the stream cancels the call.
 pub(crate) fn start_call(
     console: &SharedConsole,
     wanted: &WantedCall,
@@ -55,13 +55,14 @@ pub(crate) fn start_call(
         progress: Some(progress),
         reviewer: Some(Arc::clone(&people) as _),
         asker: Some(people),
-        // Each command is a session of its own, wherever it runs.
+        // Each command is a separate session, whether or not it runs through an instance.
         session: SessionScope::None,
         task_mode: wanted.task_mode(),
         ..CallOptions::default()
     };
     let host = console.host.clone();
-    // In a task of its own: whoever goes away cancels it, and it comes to its end in order.
+    // In a separate task: after a disconnect, the call is cancelled but still runs to its recorded
+    // end.
     let calling = tokio::spawn(async move {
         let record = host.call_with(&host.lease(), proposed, &caller, &attention).await;
         drop(held);
@@ -76,7 +77,7 @@ pub(crate) fn start_call(
     }))
 }
 
-/// A call that is under way, and what is told of it.
+/// A call in flight, and the sources of its updates.
 struct ProgramCallStream {
     calling: JoinHandle<Record>,
     told: mpsc::Receiver<CallUpdate>,
@@ -89,9 +90,11 @@ impl ProgramCallStream {
         send(&lines, &CallUpdate::Began { call }).await;
         let mut alive = interval(KEEP_ALIVE_INTERVAL);
         alive.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        // The first tick would be immediate.
         alive.reset();
         loop {
             tokio::select! {
+                // In this order, so that queued updates precede the outcome.
                 biased;
                 () = lines.closed(), if !self.cancel.is_cancelled() => self.cancel.cancel(),
                 Some(told) = self.told.recv() => send(&lines, &told).await,
@@ -100,7 +103,8 @@ impl ProgramCallStream {
                     while let Ok(told) = self.told.try_recv() {
                         send(&lines, &told).await;
                     }
-                    // A call whose task broke has no end to tell: the stream ends without one.
+                    // If the task of the call panicked, there is no outcome: the stream ends
+                    // without one.
                     if let Ok(record) = record {
                         send(&lines, &CallUpdate::Ended(CallEnded::from(record))).await;
                     }
@@ -112,11 +116,11 @@ impl ProgramCallStream {
     }
 }
 
-/// Writes an event to the program's stream.
+/// Writes an update to the program's stream.
 async fn send(lines: &mpsc::Sender<String>, told: &CallUpdate) {
     if let Ok(mut line) = serde_json::to_string(told) {
         line.push('\n');
-        // `run` watches for a closed stream and cancels the call then.
+        // Fails if the stream is closed; `run` detects that and cancels the call.
         _ = lines.send(line).await;
     }
 }
@@ -125,11 +129,12 @@ fn progress_event(report: &Json) -> CallUpdate {
     CallUpdate::Progress { report: serde_json::from_str(report.as_str()).unwrap_or_default() }
 }
 
-/// Who is asked for the sake of one call.
+/// Answers the reviews and elicitations of one call, as [`Whom`] says: by the program's user, at
+/// another face, or with a rejection.
 pub(super) struct ProgramReviewer {
     pub(super) line: Arc<ProgramCall>,
     pub(super) whom: Whom,
-    /// How long they may take.
+    /// How long an answer may take.
     pub(super) limit: Option<Duration>,
 }
 
@@ -160,7 +165,7 @@ impl Reviewer for ProgramReviewer {
                 let anyway = question.repeat_reason().map(str::to_owned);
                 match self.line.ask(asked, anyway).await.and_then(UserDecision::into_answer) {
                     Some(answer) => Ok(answer),
-                    // Whoever is not there any more decides nothing.
+                    // The program disconnected: leave the question to the other faces.
                     None => std::future::pending().await,
                 }
             }),
@@ -195,7 +200,7 @@ impl Asker for ProgramReviewer {
                 };
                 match self.line.ask(asked, None).await.and_then(UserDecision::into_reply) {
                     Some(reply) => reply,
-                    // Whoever is not there any more decides nothing.
+                    // The program disconnected: leave the question to the other faces.
                     None => std::future::pending().await,
                 }
             }),

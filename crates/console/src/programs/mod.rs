@@ -1,6 +1,5 @@
-//! Calls that another program of the same user makes through us, as if it made them itself: what
-//! happens is told on the stream of the call, and what a person is asked is put to whoever sits
-//! there.
+//! Calls that other programs of the same user make through this instance, as if they made them
+//! directly. The stream of a call carries its updates, and questions go to the program's user.
 
 mod call_stream;
 mod program_call;

@@ -1,4 +1,4 @@
-//! The line to a program whose call is under way: what is told there, and what is answered.
+//! The registry of program calls in flight, with their updates and open questions.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -9,16 +9,16 @@ use switchboard_views::CallUpdate;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-/// So many calls of programs are under way at once.
+/// Maximum number of program calls in flight.
 const MAX_OPEN_CALLS: usize = 1_000;
-/// So much is kept for a program that reads slowly.
+/// Maximum number of updates queued for a slow program.
 const MAX_QUEUED_EVENTS: usize = 256;
 
-/// The lines of all calls that are under way.
+/// All program calls in flight, by id.
 #[derive(Default)]
 pub(crate) struct ProgramCalls(Arc<Mutex<HashMap<String, Arc<ProgramCall>>>>);
 
-/// The line to one program.
+/// A program call in flight.
 pub(super) struct ProgramCall {
     told: mpsc::Sender<CallUpdate>,
     cancel: CancellationToken,
@@ -36,26 +36,26 @@ struct PendingAnswer {
     answer: oneshot::Sender<UserDecision>,
 }
 
-/// A line as long as its call is under way.
+/// Removes the call from the registry when it ends.
 pub(super) struct ProgramCallGuard {
     pub(super) line: Arc<ProgramCall>,
     name: String,
     lines: Arc<Mutex<HashMap<String, Arc<ProgramCall>>>>,
 }
 
-/// Why an answer is not taken.
+/// Why an answer is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AnswerRejection {
-    /// No such call is under way.
     NoCall,
-    /// The question does not wait any more.
+    /// The question was answered or withdrawn.
     Over,
-    /// It is no answer to what was asked.
+    /// The answer is of the wrong kind, such as `accept` for a review.
     DoesNotFit,
 }
 
 impl ProgramCalls {
-    /// A line under this name, and where what is told comes out; nothing if there are too many.
+    /// Registers a call under this id, and returns the receiver of its updates. Returns `None` if
+    /// there are too many calls.
     pub(super) fn open(
         &self,
         name: &str,
@@ -76,7 +76,6 @@ impl ProgramCalls {
         ))
     }
 
-    /// Answers a question of a call.
     pub(crate) fn answer(
         &self,
         call: &str,
@@ -86,7 +85,7 @@ impl ProgramCalls {
         self.get(call).ok_or(AnswerRejection::NoCall)?.answer(question, given)
     }
 
-    /// Gives a call up; gives whether there is one.
+    /// Cancels a call, and returns whether it exists.
     pub(crate) fn give_up(&self, call: &str) -> bool {
         let line = self.get(call);
         if let Some(line) = &line {
@@ -101,18 +100,19 @@ impl ProgramCalls {
 }
 
 impl ProgramCall {
-    /// Gives the call up.
+    /// Returns the token that cancels the call.
     pub(super) const fn cancel(&self) -> &CancellationToken {
         &self.cancel
     }
 
-    /// Queues an event for the program.
+    /// Queues an update for the program.
     pub(super) fn send(&self, told: CallUpdate) {
-        // A program too slow to leave room in the queue misses the event; the call does not wait.
+        // Fails if the queue is full: a slow program misses the update, and the call does not wait.
         _ = self.told.try_send(told);
     }
 
-    /// Puts a question there; it is taken back with the future. Nothing when nobody is there.
+    /// Sends a question to the program and waits for the answer. Dropping the future withdraws the
+    /// question. Returns `None` if the program has disconnected.
     pub(super) async fn ask(
         &self,
         asked: QueuedQuestion,
@@ -128,6 +128,7 @@ impl ProgramCall {
             number
         };
         let _withdraw = QuestionGuard { line: self, question };
+        // Waits for room in the queue: unlike other updates, a question must not be dropped.
         self.told.send(CallUpdate::Asked { question, asked, anyway }).await.ok()?;
         answered.await.ok()
     }
@@ -151,7 +152,7 @@ impl ProgramCall {
     }
 }
 
-/// Takes a question back that was not answered there.
+/// Withdraws a question on drop, unless the program answered it.
 struct QuestionGuard<'a> {
     line: &'a ProgramCall,
     question: u64,

@@ -1,4 +1,4 @@
-//! Everything that can be asked for: pages, the API, and what each asks of a caller.
+//! The routes of the pages and the API, with the authentication that each requires.
 
 mod route;
 mod table;

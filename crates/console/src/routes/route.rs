@@ -1,4 +1,4 @@
-//! One thing that can be asked for, and what it looks like.
+//! A route and the description of its request and response.
 
 use axum::routing::{MethodRouter, get};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -6,50 +6,49 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use crate::console::SharedConsole;
 use crate::pages;
 
-/// One thing that can be asked for.
+/// A route of the console.
 #[derive(Clone, Copy)]
 pub(crate) struct ConsoleRoute {
     pub(crate) method: &'static str,
     pub(crate) path: &'static str,
-    /// What a caller has to show.
     pub(crate) proof: RequiredAuth,
-    /// What it is for, in a sentence; pages have none of their own.
+    /// The summary in the `OpenAPI` document; empty for pages.
     pub(crate) about: &'static str,
-    /// What may be said in the query.
+    /// The schema of the query.
     pub(crate) query: Option<SchemaFn>,
-    /// What may be said in the body.
+    /// The schema of the body.
     pub(crate) takes: Option<SchemaFn>,
     pub(crate) gives: ResponseKind,
     pub(crate) serve: fn() -> MethodRouter<SharedConsole>,
 }
 
-/// What a route answers when all is well.
+/// The format of a successful response.
 #[derive(Clone, Copy)]
 pub(crate) enum ResponseKind {
-    /// What the API says nothing of.
+    /// A page, which is not part of the API.
     Page,
     Json(SchemaFn),
-    /// A JSON text in each line.
+    /// JSON Lines.
     Lines(SchemaFn),
-    /// Server-sent events with a JSON text as the data of each.
+    /// Server-sent events with JSON data.
     Events(SchemaFn),
-    /// A file of this kind.
+    /// A file of this media type.
     File(&'static str),
 }
 
-/// What a caller has to show.
+/// The authentication that a route requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RequiredAuth {
-    /// Nothing: it tells nothing and does nothing, or brings a proof of its own.
+    /// None: the route reveals and changes nothing, or its request authenticates itself.
     Nothing,
-    /// The cookie of a browser that is signed in.
+    /// The cookie of a signed-in browser, or the API key.
     Session,
-    /// That, and the token of a page of ours.
+    /// A session and its CSRF token.
     Token,
 }
 
 impl ConsoleRoute {
-    /// A question of a signed-in browser.
+    /// Returns a `GET` route that requires a session.
     pub(super) const fn get() -> Self {
         Self {
             method: "get",
@@ -67,31 +66,31 @@ impl ConsoleRoute {
         Self { method: "post", proof: RequiredAuth::Token, ..Self::get() }
     }
 
-    /// With a query of this type.
+    /// Sets the type of the query.
     pub(super) const fn query<T: JsonSchema>(self) -> Self {
         Self { query: Some(T::json_schema), ..self }
     }
 
-    /// With a body of this type.
+    /// Sets the type of the body.
     pub(super) const fn takes<T: JsonSchema>(self) -> Self {
         Self { takes: Some(schema_for::<T>), ..self }
     }
 }
 
-/// An answer in JSON of this type.
+/// Returns the format of a JSON response of this type.
 pub(super) const fn json<T: JsonSchema>() -> ResponseKind {
     ResponseKind::Json(schema_for::<T>)
 }
 
-/// What a JSON text looks like.
+/// Generates a schema.
 pub(crate) type SchemaFn = fn(&mut SchemaGenerator) -> Schema;
 
-/// What a value of this type looks like.
+/// Generates the schema of a type.
 pub(super) fn schema_for<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
 
-/// What a server sent: it says itself what is in it.
+/// Generates the schema of an MCP result, which is passed on unchanged.
 pub(super) fn sent_result(_: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": "object",

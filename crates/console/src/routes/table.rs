@@ -1,4 +1,4 @@
-//! The table of everything that can be asked for. The API's document is made of it.
+//! The table of all routes, from which the `OpenAPI` document is generated.
 
 use axum::extract::DefaultBodyLimit;
 use axum::routing::{get, post};
@@ -34,8 +34,8 @@ pub(crate) fn all() -> impl Iterator<Item = &'static ConsoleRoute> {
     [PAGES, API, &[CALL]].into_iter().flatten()
 }
 
-/// Makes a table of routes: method, proof unless it is the usual one, path, handler, `query` or
-/// `takes` with the type of the query or of the body, `=>` what is answered, and a summary.
+/// Builds a table of routes: method, authentication unless it is the default, path, handler,
+/// `query` or `takes` with the type of the query or the body, `=>` response format, and summary.
 macro_rules! routes {
     ($($method:ident $(($proof:ident))? $path:literal $module:ident::$handler:ident
         $($with:ident $shape:ty)? $(=> $gives:expr, $about:literal)?;)*) => {
@@ -102,7 +102,7 @@ const API: &[ConsoleRoute] = routes! {
     post "/api/v1/servers/{server}/logout" actions::log_out => json::<LoggedOut>(),
         "Ends the login of a server, here and at who gave it";
 
-    // Servers that could be added: typed, pasted, of other products, of registries.
+    // Servers to add: typed, pasted, from other products, from registries.
     post "/api/v1/configurations/read" actions::preview takes TypedEntry => json::<Proposal>(),
         "Says what would be added by a text or a form, and what is dangerous about it";
     post "/api/v1/configurations/installed" actions::discover => json::<Proposal>(),
@@ -225,7 +225,7 @@ const API: &[ConsoleRoute] = routes! {
         "What happens in a conversation, as server-sent events";
 };
 
-/// The call of a program may be longer than other bodies.
+/// The call of a program, whose body may be longer than others.
 const CALL: ConsoleRoute = ConsoleRoute {
     path: "/api/v1/calls",
     about: "Calls something for a program and tells what happens, a JSON text in each line",

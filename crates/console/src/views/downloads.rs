@@ -1,4 +1,4 @@
-//! Recorded calls in lines of JSON, a few of them at a time.
+//! Downloads: the export of recorded calls as JSON Lines, and results as files.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
@@ -13,10 +13,10 @@ use crate::console::{Console, SharedConsole};
 use crate::pages::parse_reply;
 use crate::reply::{ApiError, DownloadFile, ErrorBody};
 
-/// So many calls are read at once.
+/// How many calls are read per batch.
 const PAGE_SIZE: u32 = 100;
 
-/// Every call that matches, the newest first, a JSON text in each line.
+/// Streams all calls that match the query, newest first, as JSON Lines.
 pub(crate) fn export(
     console: SharedConsole,
     query: &CallQuery,
@@ -30,14 +30,14 @@ pub(crate) fn export(
     }))
 }
 
-/// What a line looks like.
+/// Returns the schema of a line.
 pub(crate) fn export_schema(generator: &mut SchemaGenerator) -> Schema {
     let call = generator.subschema_for::<CallShown>();
     let refusal = generator.subschema_for::<ErrorBody>();
     json_schema!({"oneOf": [call, refusal]})
 }
 
-/// The lines of a page, and its last call if there may be another page.
+/// Returns the lines of a batch, and the id of its last call if there may be another batch.
 async fn page(console: &Console, filter: Filter) -> (String, Option<CallId>) {
     let listed = match console.host.ledger().list_full(filter).await {
         Ok(listed) => listed,
@@ -57,11 +57,11 @@ async fn page(console: &Console, filter: Filter) -> (String, Option<CallId>) {
 
 fn line(value: &impl serde::Serialize) -> String {
     let text = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
-    // What a server sent is passed on as it is; a line feed there stands between two parts of it.
+    // Embedded server JSON is unchanged and may contain line breaks, but only between tokens.
     text.replace(['\n', '\r'], " ") + "\n"
 }
 
-/// The result of a call, as it was sent.
+/// Returns the result of a call, as the server sent it.
 pub(crate) async fn call_result(console: &Console, id: &str) -> Result<DownloadFile, ApiError> {
     let (_, bytes) = result(console, id).await?;
     Ok(DownloadFile {
@@ -71,7 +71,7 @@ pub(crate) async fn call_result(console: &Console, id: &str) -> Result<DownloadF
     })
 }
 
-/// One part of the result of a call.
+/// Returns one content block of a call's result.
 pub(crate) async fn call_part(
     console: &Console,
     id: &str,
@@ -96,7 +96,7 @@ async fn result(console: &Console, id: &str) -> Result<(&'static str, Vec<u8>), 
     Ok((full.summary.kind.as_str(), whole.to_vec()))
 }
 
-/// A name for the file, and what is in it.
+/// Returns a file name and the bytes of a content block.
 fn content(item: Item, name: &str) -> Option<(String, Vec<u8>)> {
     let decoded = |data: &str| {
         let plain: String = data.split_ascii_whitespace().collect();
@@ -121,7 +121,7 @@ fn content(item: Item, name: &str) -> Option<(String, Vec<u8>)> {
     }
 }
 
-/// Nothing that means something in a header or in the name of a file.
+/// Keeps only characters that are safe in a header and in a file name.
 fn safe_file_name(text: &str) -> String {
     text.chars().filter(char::is_ascii_alphanumeric).take(20).collect()
 }

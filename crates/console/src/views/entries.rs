@@ -1,4 +1,4 @@
-//! Entries of servers: those that somebody wants to add, and the one that a file has.
+//! View models of server entries: proposed ones, and those in a configuration file.
 
 use std::sync::Arc;
 
@@ -23,7 +23,7 @@ pub(crate) struct EntryShown {
     pub(crate) entry: Value,
 }
 
-/// What would be added by what somebody typed or pasted, each server by itself.
+/// Returns the servers in a typed or pasted text. Each entry is checked separately.
 pub(crate) async fn propose_typed(
     console: &Console,
     typed: TypedEntry,
@@ -43,7 +43,8 @@ pub(crate) async fn propose_typed(
     Ok(Proposal { servers: own_entries(console, &typed)?, ..Proposal::default() })
 }
 
-/// What other products have on this machine. Values that may be secret stay in their files.
+/// Returns the servers of other products on this machine. Values that may be secrets stay in their
+/// files.
 pub(crate) async fn propose_installed(console: &Console) -> Result<Proposal, ApiError> {
     let mut found = discover_installed(console).await?;
     mark_existing(console, &mut found);
@@ -57,7 +58,7 @@ pub(crate) async fn propose_installed(console: &Console) -> Result<Proposal, Api
     Ok(found)
 }
 
-/// What other products have, with everything in it.
+/// Returns the servers of other products, including their secrets.
 pub(crate) async fn discover_installed(console: &Console) -> Result<Proposal, ApiError> {
     let elsewhere = Arc::clone(&console.elsewhere);
     let reading = tokio::task::spawn_blocking(move || elsewhere.installed_servers());
@@ -65,7 +66,7 @@ pub(crate) async fn discover_installed(console: &Console) -> Result<Proposal, Ap
     read.map_err(|error| discovery_error(&error))
 }
 
-/// The fingerprint of an entry, exactly as it was found.
+/// Returns the fingerprint of an entry as it was found.
 pub(crate) fn entry_digest(found: &ProposedServer) -> String {
     hex_digest([found.entry.to_string().as_bytes()])
 }
@@ -74,7 +75,7 @@ fn discovery_error(error: &DiscoveryError) -> ApiError {
     ApiError::unprocessable(error.to_string()).maybe_hint(error.hint.as_deref())
 }
 
-/// Marks new servers whose names are taken.
+/// Marks new servers whose names are in use.
 fn mark_existing(console: &Console, found: &mut Proposal) {
     let known = console.host.config().load();
     for one in &mut found.servers {
@@ -86,7 +87,7 @@ fn mark_existing(console: &Console, found: &mut Proposal) {
     }
 }
 
-/// What is written as our own files have it.
+/// Returns entries that are in our own format.
 fn own_entries(console: &Console, typed: &TypedEntry) -> Result<Vec<ProposedServer>, ApiError> {
     let file = console.own_file()?;
     let known = console.host.config().load();
@@ -117,7 +118,7 @@ fn own_entries(console: &Console, typed: &TypedEntry) -> Result<Vec<ProposedServ
     Ok(all.collect())
 }
 
-/// What is wrong, without the file that the entry is not in yet.
+/// Returns the error message without a file name, because the entry is not in a file yet.
 fn problem_text(problem: &switchboard_document::ConfigError) -> String {
     match &problem.key {
         Some(key) => format!("`{key}`: {}", problem.message),
@@ -125,7 +126,7 @@ fn problem_text(problem: &switchboard_document::ConfigError) -> String {
     }
 }
 
-/// What an entry runs or where it is reached.
+/// Returns the command line or the URL of an entry.
 pub(crate) fn launch_text(entry: &Value) -> String {
     let text = |key: &str| entry[key].as_str();
     if let Some(url) = text("url").or_else(|| text("httpUrl")).or_else(|| text("serverUrl")) {
@@ -140,7 +141,7 @@ pub(crate) fn launch_text(entry: &Value) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// The entry of a server as its file has it, but for what may be secret.
+/// Returns the entry of a server from its file, without values that may be secrets.
 pub(crate) async fn entry(console: &Console, name: &str) -> Result<EntryShown, ApiError> {
     let file = console.server_file(name)?;
     let from = file.clone();

@@ -1,4 +1,4 @@
-//! Views that need more than the host: entries, registries, conversations, files of results.
+//! View models that need more than the host: entries, registries, conversations and downloads.
 
 mod downloads;
 mod entries;

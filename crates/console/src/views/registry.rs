@@ -1,4 +1,4 @@
-//! Servers that registries know, and what adding one would run.
+//! View models of registry servers, and of the entries that would add them.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +17,7 @@ use switchboard_vetting::EntryFinding;
 use crate::console::Console;
 use crate::reply::ApiError;
 
-/// So many are shown.
+/// Maximum number of search results.
 const MAX_LISTED: usize = 30;
 
 /// A server in a registry.
@@ -117,7 +117,7 @@ pub(crate) struct FilledIn {
     pub(crate) source: String,
 }
 
-/// Servers that fit the words.
+/// Returns the servers that match the search words. Earlier registries take precedence.
 pub(crate) async fn search(console: &Console, words: &str) -> Result<Vec<RegistryRow>, ApiError> {
     let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
     let mut rows: Vec<RegistryRow> = Vec::new();
@@ -135,7 +135,7 @@ pub(crate) async fn search(console: &Console, words: &str) -> Result<Vec<Registr
     Ok(rows)
 }
 
-/// One server with its ways.
+/// Returns one server with the ways to add it.
 pub(crate) async fn show(
     console: &Console,
     name: &str,
@@ -147,7 +147,7 @@ pub(crate) async fn show(
     Ok(RegistryShown { row: row(&listed, &registry, is_old), ways })
 }
 
-/// What would be added, to the letter.
+/// Returns the exact entry that would be added with these answers.
 pub(crate) async fn fill_in(console: &Console, chosen: &Chosen) -> Result<FilledIn, ApiError> {
     let (listed, registry, _) = lookup(console, &chosen.name, &chosen.version).await?;
     if listed.status() == ListingStatus::Deleted {
@@ -194,7 +194,7 @@ pub(crate) async fn fill_in(console: &Console, chosen: &Chosen) -> Result<Filled
     })
 }
 
-/// What a form sends: a text for each answer, or several.
+/// Converts the answers of a form: a single value, or several for a repeated question.
 fn answers(chosen: &Chosen) -> BTreeMap<String, Vec<String>> {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
@@ -249,8 +249,8 @@ fn row(listed: &ListedServer, registry: &Registry, is_old: bool) -> RegistryRow 
     }
 }
 
-/// The server of a name, from the first registry that knows it. One that cannot be asked is not
-/// passed over: somebody else could have taken the name in the next one.
+/// Looks up a server in the first registry that has it. An unreachable registry is an error and not
+/// skipped: another publisher may own the name in the next registry.
 async fn lookup(
     console: &Console,
     name: &str,

@@ -1,4 +1,4 @@
-//! JSON with comments: reads it, and changes it without touching comments, order and layout.
+//! JSON with comments: reading, and edits that preserve comments, order and layout.
 
 use jsonc_parser::cst::{CstInputValue, CstObject, CstObjectProp, CstRootNode};
 use jsonc_parser::{CollectOptions, ParseOptions, parse_to_ast};
@@ -8,7 +8,8 @@ use crate::files::parsed_file::EntryChange;
 use crate::grammar::OutsideChange;
 use crate::note::DialectError;
 
-/// Comments and trailing commas, as the editors among the products take them; nothing looser.
+/// Returns the accepted syntax: comments and trailing commas, as the editors among the products do,
+/// but no other extension.
 fn options() -> ParseOptions {
     ParseOptions {
         allow_comments: true,
@@ -148,7 +149,7 @@ fn apply_outside(top: &CstObject, beside: &OutsideChange) {
     }
 }
 
-/// What a piece of the file says.
+/// Parses a part of the file.
 fn parse_value(text: &str) -> Option<Value> {
     read(text, &[]).ok().map(|(value, _)| value)
 }

@@ -1,4 +1,4 @@
-//! Files of three formats as JSON values, and changes that leave the rest of their text alone.
+//! Files of three formats as JSON values, and edits that preserve the rest of their text.
 
 mod json;
 mod parsed_file;

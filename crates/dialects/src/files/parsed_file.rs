@@ -6,11 +6,11 @@ use crate::files::{json, toml, yaml_edit, yaml_tree};
 use crate::grammar::{FileFormat, OutsideChange};
 use crate::note::DialectError;
 
-/// A file that was read.
+/// The content of a file.
 #[derive(Debug)]
 pub(crate) struct ParsedFile {
     pub(crate) root: Value,
-    /// The servers in the order of the file; a name may appear twice.
+    /// The servers in file order; a name may appear twice.
     pub(crate) servers: Vec<(String, Value)>,
 }
 
@@ -38,17 +38,17 @@ pub(crate) fn read(
     Ok(ParsedFile { root, servers })
 }
 
-/// The value at the end of a path.
+/// Returns the value at a path.
 pub(crate) fn at<'a>(root: &'a Value, path: &[&str]) -> Option<&'a Value> {
     path.iter().try_fold(root, |value, key| value.get(*key))
 }
 
-/// The same to change it.
+/// Returns a mutable reference to the value at a path.
 pub(crate) fn at_mut<'a>(root: &'a mut Value, path: &[&str]) -> Option<&'a mut Value> {
     path.iter().try_fold(root, |value, key| value.get_mut(*key))
 }
 
-/// The value without objects and lists that hold nothing, which say the same as no value.
+/// Removes empty objects and lists, which are equivalent to absent members.
 pub(crate) fn without_empty(value: Value) -> Value {
     match value {
         Value::Object(map) => {
@@ -68,17 +68,17 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// What one entry is to become.
+/// A change of one entry.
 #[derive(Debug)]
 pub(crate) struct EntryChange {
     pub(crate) key: String,
-    /// What it says, in the order in which new members are written.
+    /// The members, in the order in which new ones are written.
     pub(crate) members: Vec<(String, Value)>,
-    /// The members that go away if they are not among these; others stay.
+    /// The keys that are removed unless they are among the members; other keys stay.
     pub(crate) keys: Vec<&'static str>,
 }
 
-/// The text with the changes made.
+/// Returns the text with the changes applied.
 pub(crate) fn change(
     format: FileFormat,
     text: &str,
@@ -102,7 +102,7 @@ pub(crate) fn change(
 }
 
 impl EntryChange {
-    /// What a member is to become; `None` takes it away.
+    /// Returns the new value of each changed member; `None` removes it.
     pub(crate) fn member_changes(&self) -> impl Iterator<Item = (&str, Option<&Value>)> {
         let has = |key: &str| self.members.iter().any(|(name, _)| name == key);
         let gone = self.keys.iter().filter(move |key| !has(key)).map(|key| (*key, None));

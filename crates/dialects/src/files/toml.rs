@@ -1,4 +1,4 @@
-//! TOML: reads it as a JSON value, and changes it without touching comments, order and layout.
+//! TOML: reading as a JSON value, and edits that preserve comments, order and layout.
 
 use serde_json::{Map, Number, Value};
 use toml_edit::{Array, DocumentMut, InlineTable, Item, Table, TableLike};
@@ -95,7 +95,7 @@ pub(super) fn change(
     Ok(document.to_string())
 }
 
-/// Makes a member say this; one that says it already is left as it is written.
+/// Sets a member. If the value is already equal, its formatting is kept.
 fn set(table: &mut dyn TableLike, name: &str, value: Option<&Value>) {
     let Some(value) = value else {
         table.remove(name);

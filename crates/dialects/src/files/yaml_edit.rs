@@ -1,4 +1,4 @@
-//! Changes YAML line by line, so that comments, order and layout of the rest stay.
+//! Edits YAML line by line, so that comments, order and layout of the rest are preserved.
 
 use serde_json::Value;
 
@@ -41,7 +41,7 @@ fn node_at<'a>(root: &'a YamlNode, path: &[&str]) -> Option<&'a YamlNode> {
     path.iter().try_fold(root, |node, key| node.member(key).map(|member| &member.value))
 }
 
-/// The text with one member of the mapping at `path` set or taken away.
+/// Returns the text with one member of the mapping at `path` set or removed.
 fn set(
     text: &str,
     path: &[&str],
@@ -76,7 +76,7 @@ fn set(
     Ok(lines.concat())
 }
 
-/// Where there is no mapping of lines, the value around it is written anew.
+/// Rewrites the enclosing value if it is not a block mapping.
 fn replace_whole(
     text: &str,
     path: &[&str],
@@ -102,7 +102,7 @@ fn replace_whole(
             let lines = lines.map(|one| member(&one.key, &one.value, 0, ending));
             Ok(format!("{text}{gap}{}", lines.collect::<String>()))
         }
-        // The whole file is one line of braces.
+        // The whole file is one flow mapping.
         None => Err(DialectError::Touches),
     }
 }
@@ -111,7 +111,7 @@ fn line_count(text: &str) -> usize {
     text.split_inclusive('\n').count()
 }
 
-/// The line at which something follows the mapping at `path`, or the end of the file.
+/// Returns the line after the mapping at `path`, or the end of the file.
 fn mapping_end(root: Option<&YamlNode>, path: &[&str], end: usize) -> usize {
     let mut limit = end;
     let mut node = root;
@@ -130,8 +130,8 @@ fn next_line(map: &YamlMapping, member: &YamlMember) -> Option<usize> {
     map.members.iter().map(|other| other.line).filter(|line| *line > member.line).min()
 }
 
-/// The line after the last one of a member: comments and empty lines before the next one are not
-/// its own.
+/// Returns the line after the last one of a member. Comments and blank lines before the next member
+/// do not belong to it.
 fn member_end(lines: &[String], start: usize, limit: usize) -> usize {
     let mut end = limit.min(lines.len());
     while end > start + 1 {
@@ -145,7 +145,7 @@ fn member_end(lines: &[String], start: usize, limit: usize) -> usize {
     end
 }
 
-/// The line before `start` has an end of its own.
+/// Adds a missing line ending to the line before `start`.
 fn close_line(lines: &mut [String], start: usize, ending: &str) {
     let before = start.checked_sub(1).and_then(|index| lines.get_mut(index));
     if let Some(line) = before.filter(|line| !line.ends_with('\n')) {
@@ -153,10 +153,10 @@ fn close_line(lines: &mut [String], start: usize, ending: &str) {
     }
 }
 
-/// Words that older readers take for truth values.
+/// Words that YAML 1.1 parsers read as Booleans.
 const BOOLEAN_WORDS: &[&str] = &["y", "n", "yes", "no", "on", "off"];
 
-/// A member of a mapping, with so many spaces before it; every line ends as `ending` says.
+/// Formats a member of a mapping with this indentation; every line ends with `ending`.
 pub(super) fn member(key: &str, node: &YamlNode, indent: usize, ending: &str) -> String {
     let start = format!("{}{}:", " ".repeat(indent), scalar_text(key));
     match node {
@@ -174,7 +174,7 @@ pub(super) fn member(key: &str, node: &YamlNode, indent: usize, ending: &str) ->
     }
 }
 
-/// A value in one line; where it holds more, JSON says it as well.
+/// Formats a value on one line. Lists and mappings are written as JSON, which is valid YAML.
 fn flow(node: &YamlNode) -> String {
     match node {
         YamlNode::Scalar(value) => scalar(value),
@@ -189,7 +189,7 @@ fn scalar(value: &Value) -> String {
     }
 }
 
-/// A text that no reader takes for something else: in quotes unless it is a plain word.
+/// Formats a string unambiguously: quoted unless it is a plain word.
 fn scalar_text(text: &str) -> String {
     let is_plain = |one: char| one.is_ascii_alphanumeric() || "_./@-".contains(one);
     let begins_plain =
@@ -200,7 +200,7 @@ fn scalar_text(text: &str) -> String {
         return text.to_owned();
     }
     let quoted = Value::String(text.to_owned()).to_string();
-    // Control characters that JSON leaves as they are.
+    // Control characters that JSON does not escape.
     let code = |one: char| match one {
         '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' | '\u{feff}' => {
             format!("\\u{:04x}", u32::from(one))

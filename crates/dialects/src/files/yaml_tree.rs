@@ -1,4 +1,4 @@
-//! YAML -> a tree in which every key knows its line and column, and a JSON value.
+//! Parses YAML into a tree in which every key has its line and column.
 
 use std::collections::BTreeMap;
 
@@ -7,10 +7,11 @@ use serde_json::{Map, Number, Value};
 
 use crate::note::DialectError;
 
-/// Deeper files are refused: no product writes them.
+/// Maximum nesting depth; no product writes deeper files.
 const MAX_DEPTH: usize = 64;
 
-/// Aliases may repeat what is large, so what they give is counted.
+/// Maximum number of nodes, including those repeated by aliases, which could otherwise grow
+/// exponentially.
 const MAX_NODES: usize = 100_000;
 
 #[derive(Debug, Clone)]
@@ -29,15 +30,15 @@ pub(super) struct YamlMapping {
 #[derive(Debug, Clone)]
 pub(super) struct YamlMember {
     pub(super) key: String,
-    /// The line of the key, counted from 0.
+    /// The line of the key, starting at 0.
     pub(super) line: usize,
-    /// How many characters stand before it.
+    /// The column of the key, starting at 0.
     pub(super) column: usize,
     pub value: YamlNode,
 }
 
 impl YamlMember {
-    /// A member that is not in a file yet.
+    /// Creates a member that is not in a file yet.
     pub(super) fn new(key: &str, value: YamlNode) -> Self {
         Self { key: key.to_owned(), line: 0, column: 0, value }
     }
@@ -60,7 +61,7 @@ pub(super) fn read(text: &str, path: &[&str]) -> Result<(Value, Servers), Dialec
     Ok((root.value(), servers))
 }
 
-/// The only document of a text; nothing if there is none.
+/// Parses the only document of a text; `None` if it is empty.
 pub(super) fn parse(text: &str) -> Result<Option<YamlNode>, DialectError> {
     let mut builder = YamlBuilder {
         lines: text.lines().collect(),
@@ -91,7 +92,7 @@ impl From<&Value> for YamlNode {
 }
 
 impl YamlNode {
-    /// A mapping that is not in a file yet.
+    /// Creates a mapping that is not in a file yet.
     pub(super) fn map<'a>(members: impl Iterator<Item = (&'a String, &'a Value)>) -> Self {
         let member = |(key, value): (&String, &Value)| YamlMember::new(key, value.into());
         Self::Map(YamlMapping { members: members.map(member).collect(), flow: false })
@@ -127,15 +128,15 @@ impl YamlNode {
     }
 }
 
-/// A list or a mapping whose end has not come yet.
+/// A list or mapping whose end has not been reached.
 struct OpenCollection {
     node: YamlNode,
     anchor: usize,
-    /// The key that waits for its value.
+    /// The key whose value comes next.
     key: Option<(String, YamlPlace)>,
 }
 
-/// A position in the file, both counted from 0.
+/// A position in the file; line and column start at 0.
 #[derive(Clone, Copy)]
 struct YamlPlace {
     line: usize,
@@ -251,7 +252,7 @@ fn yaml_error(place: YamlPlace, message: &str) -> DialectError {
     DialectError::Syntax { line: place.line + 1, message: message.to_owned() }
 }
 
-/// What a text without quotes means.
+/// Parses an unquoted scalar.
 pub(super) fn plain_scalar(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,

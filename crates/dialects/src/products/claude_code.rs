@@ -1,5 +1,5 @@
-//! Claude Code: `.mcp.json` of a project, and the user's `~/.claude.json`, which also keeps servers
-//! for single folders.
+//! Claude Code: `.mcp.json` of a project, and the user's `~/.claude.json`, which also contains
+//! servers for single folders.
 
 use serde_json::Value;
 
@@ -11,10 +11,10 @@ use crate::locations::{FileScope, FileSection, Location};
 use crate::note::NoteWeight;
 use crate::text::Syntax;
 
-/// A shorter time does not count there.
+/// Minimum timeout; the product ignores shorter ones.
 const MIN_TIMEOUT_MS: u64 = 1_000;
 
-/// Names that the product has servers of its own for.
+/// Names reserved for the product's own servers.
 const RESERVED: &[&str] =
     &["workspace", "claude-in-chrome", "computer-use", "Claude Preview", "Claude Browser"];
 

@@ -1,4 +1,4 @@
-//! Cline: `cline_mcp_settings.json`; also the nested form that its own command line writes.
+//! Cline: `cline_mcp_settings.json`, including the nested form that its own command line writes.
 
 use serde_json::{Map, Value, json};
 
@@ -56,7 +56,7 @@ fn read(grammar: &'static Grammar, fields: &mut EntryFields<'_>) -> Result<Serve
             grammar.read_reach(&mut EntryFields::new(fields.name, nested, fields.able)?)?
         }
         _ => match fields.words("transportType")? {
-            // The older name of the type; the newer one wins.
+            // The older name of `type`, which takes precedence.
             Some(word) if !fields.has("type") => {
                 let typed = with_type(fields, word);
                 let mut inner = EntryFields::new(fields.name, &typed, fields.able)?;
@@ -68,12 +68,12 @@ fn read(grammar: &'static Grammar, fields: &mut EntryFields<'_>) -> Result<Serve
             _ => grammar.read_reach(fields)?,
         },
     };
-    // Tokens and other state of a login stay where they are.
+    // Tokens and other login state are not converted.
     fields.value("oauth");
     grammar.read_settings(fields, reach)
 }
 
-/// The members of a transport, with the type under its newer name.
+/// Returns the members of a transport, with the type under its newer name.
 fn with_type(fields: &mut EntryFields<'_>, word: &str) -> Value {
     let keys = ["command", "args", "env", "cwd", "url", "headers"];
     let mut map = Map::from_iter([("type".to_owned(), json!(word))]);

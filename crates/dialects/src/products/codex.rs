@@ -1,4 +1,4 @@
-//! Codex: `[mcp_servers.NAME]` of `config.toml`; variables stand in lists of their own.
+//! Codex: `[mcp_servers.NAME]` of `config.toml`, with variables in separate lists.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::text::{VariablePiece, VariableText};
 const OAUTH: OauthNames =
     OauthNames { client: "client_id", port: "callback_port", ..OauthNames::NONE };
 
-/// The mode in which a tool needs no question.
+/// The approval mode of a tool that runs without approval.
 const APPROVE: &str = "approve";
 
 pub(crate) static CODEX: Grammar = Grammar {
@@ -136,7 +136,7 @@ fn address(fields: &mut EntryFields<'_>) -> Result<EntryTransport, String> {
     Ok(EntryTransport::Http { kind: EntryHttpKind::Streamable, url, headers })
 }
 
-/// Reads whether all tools need no question, or which do not.
+/// Reads which tools run without approval.
 fn read_approvals(fields: &mut EntryFields<'_>, tools: &mut ToolRules) -> Result<(), String> {
     let mode = fields.words("default_tools_approval_mode")?;
     if let Some(other) = mode.filter(|mode| *mode != APPROVE) {

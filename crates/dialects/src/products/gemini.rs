@@ -1,4 +1,4 @@
-//! Gemini CLI: `mcpServers` of `settings.json`, and `mcp.excluded` for servers that are not used.
+//! Gemini CLI: `mcpServers` of `settings.json`, and `mcp.excluded` for disabled servers.
 
 use serde_json::Value;
 

@@ -1,4 +1,4 @@
-//! Goose: `extensions` of `config.yaml`; keys are short forms of names.
+//! Goose: `extensions` of `config.yaml`, whose keys are normalized names.
 
 use serde_json::json;
 
@@ -67,7 +67,7 @@ fn read(grammar: &'static Grammar, fields: &mut EntryFields<'_>) -> Result<Serve
             }
         }
     }
-    // It must be there, and may be empty.
+    // The key is mandatory, but may be empty.
     if let Some(words) = fields.words("description")?.filter(|words| !words.is_empty()) {
         fields.keep("description", json!(words));
     }

@@ -1,4 +1,4 @@
-//! The products: how each writes down its servers, and where.
+//! The grammars of the products, and the locations of their files.
 
 mod claude_code;
 mod cline;

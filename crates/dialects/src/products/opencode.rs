@@ -1,4 +1,4 @@
-//! opencode: `mcp` of `opencode.json`; a command and its arguments are one list.
+//! opencode: `mcp` of `opencode.json`, with a command and its arguments in one list.
 
 use serde_json::{Value, json};
 
@@ -54,7 +54,7 @@ fn read(grammar: &'static Grammar, fields: &mut EntryFields<'_>) -> Result<Serve
     };
     let mut entry = grammar.read_settings(fields, reach)?;
     match fields.value("oauth") {
-        // Declared to be without a login.
+        // Login is explicitly disabled.
         Some(Value::Bool(flag)) => fields.keep("oauth", json!(flag)),
         _ => entry.oauth = fields.oauth("oauth", &OAUTH)?,
     }

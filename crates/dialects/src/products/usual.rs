@@ -1,5 +1,5 @@
-//! Products whose entries have the usual members: Claude Desktop, Cursor, Roo Code, Windsurf, `MCPilot`
-//! and Zed.
+//! Products whose entries have the usual members: Claude Desktop, Cursor, Roo Code, Windsurf,
+//! `MCPilot` and Zed.
 
 use serde_json::Value;
 
@@ -104,7 +104,7 @@ pub(crate) static ROO_CODE: Grammar = Grammar {
     ..Grammar::USUAL
 };
 
-/// `mcp_config.json`; addresses under `serverUrl`.
+/// `mcp_config.json`, with URLs under `serverUrl`.
 pub(crate) static WINDSURF: Grammar = Grammar {
     id: "windsurf",
     title: "Windsurf",
@@ -141,7 +141,7 @@ pub(crate) static WINDSURF: Grammar = Grammar {
     ..Grammar::USUAL
 };
 
-/// `mcp.servers` of `.mcpilot/.mcpilot.config.json`, programs only.
+/// `mcp.servers` of `.mcpilot/.mcpilot.config.json`, only for programs.
 pub(crate) static MCPILOT: Grammar = Grammar {
     id: "mcpilot",
     title: "MCPilot",
@@ -216,7 +216,7 @@ pub(crate) static ZED: Grammar = Grammar {
     ..Grammar::USUAL
 };
 
-/// Reads the form of older versions of Zed: everything inside of `command`.
+/// Reads the format of older versions of Zed, with all members inside `command`.
 fn legacy_zed_command(fields: &EntryFields<'_>, nested: &Value) -> Result<EntryTransport, String> {
     let able = fields.able;
     let mut inner = EntryFields::new(fields.name, nested, able)?;

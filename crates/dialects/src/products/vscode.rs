@@ -1,4 +1,4 @@
-//! VS Code: `mcp.json` of the user and of a workspace, with inputs that are asked for once.
+//! VS Code: `mcp.json` of the user and of a workspace, with inputs that are prompted for once.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ use crate::fields::OauthNames;
 use crate::grammar::{Grammar, OutsideChange, Setting};
 use crate::text::{Syntax, secret_name};
 
-/// Where the questions of an entry are kept between reading and writing.
+/// The key of an entry's inputs between reading and writing.
 const INPUTS: &str = "inputs";
 
 pub(crate) static VSCODE: Grammar = Grammar {
@@ -33,7 +33,7 @@ pub(crate) static VSCODE: Grammar = Grammar {
     ],
     settings: &[("oauth", Setting::Oauth(OauthNames { client: "clientId", ..OauthNames::NONE }))],
     read: |grammar, fields| {
-        // Links carry the questions inside of the entry.
+        // Links contain the inputs inside the entry.
         fields.value(INPUTS);
         grammar.read_usual(fields)
     },
@@ -89,12 +89,12 @@ fn write_outside(root: &Value, entries: &[ServerEntry]) -> Vec<OutsideChange> {
     vec![OutsideChange { path: &[INPUTS], add, remove: Vec::new() }]
 }
 
-/// The names of the secrets that questions ask for.
+/// Returns the names of the secrets that inputs provide.
 fn secret_names<'a>(inputs: impl IntoIterator<Item = &'a Value>) -> BTreeSet<String> {
     inputs.into_iter().filter_map(|input| input.get("id")?.as_str()).map(secret_name).collect()
 }
 
-/// The questions that an entry needs: those it came with, and one for every other secret.
+/// Returns the inputs that an entry needs: its own, and one for every other secret.
 fn entry_inputs(entry: &ServerEntry) -> Vec<Value> {
     let kept = entry.product_extra(VSCODE.id).and_then(|extra| extra.get(INPUTS)?.as_array());
     let mut inputs = kept.cloned().unwrap_or_default();
@@ -105,13 +105,13 @@ fn entry_inputs(entry: &ServerEntry) -> Vec<Value> {
     inputs
 }
 
-/// The question that we put where there is none yet.
+/// Returns an input for a secret that has none.
 fn question(name: &str, entry: &ServerEntry) -> Value {
     let description = format!("{name} of {}", entry.name);
     json!({"type": "promptString", "id": name, "description": description, "password": true})
 }
 
-/// Puts the id of a question where our name for it stands.
+/// Replaces our name of a secret with the id of its input.
 fn rename(value: &mut Value, name: &str, id: &str) {
     match value {
         Value::String(text) => {

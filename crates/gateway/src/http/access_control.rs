@@ -1,4 +1,4 @@
-//! Who is let in: the right `Host`, no foreign `Origin`, and whatever proof is asked for.
+//! Admission of requests: `Host`, `Origin` and credentials.
 
 use std::sync::Arc;
 
@@ -22,7 +22,7 @@ impl AccessControl {
     pub(crate) async fn admit(&self, uri: &Uri, headers: &HeaderMap) -> Result<Access, Response> {
         self.check(uri, headers).map_err(|refused| *refused)?;
         let Some(keys) = &self.authenticator else { return Ok(Access::local()) };
-        // Duplicate headers are no credentials: a proxy may have validated the other one.
+        // Duplicate headers are not credentials: a proxy may have validated the other one.
         let authorization = single_header(headers, AUTHORIZATION).ok().flatten();
         keys.authenticate(authorization.and_then(bearer)).await.map_err(refusal_response)
     }

@@ -1,4 +1,4 @@
-//! Responses: one JSON text, or a stream of events that ends with it.
+//! Request bodies and responses: a JSON text, or an event stream that ends with it.
 
 use std::convert::Infallible;
 use std::time::Duration;
@@ -15,10 +15,10 @@ use crate::limits::{AdmissionError, BUSY_CODE};
 use crate::reply::{error_without_id, response};
 use crate::session::SessionLimit;
 
-/// A stream that has nothing to say says so this often, so that nobody in between closes it.
+/// Interval between keep-alive comments on an idle stream, so that proxies do not close it.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
-/// What is longer leaves in pieces of so many bytes.
+/// Maximum chunk size; longer answers are sent in several chunks.
 const CHUNK_BYTES: usize = 64 << 10;
 
 pub(super) fn json_response(status: StatusCode, text: String) -> Response {
@@ -27,8 +27,8 @@ pub(super) fn json_response(status: StatusCode, text: String) -> Response {
     response
 }
 
-/// The same for a request that counts, by its `pass`, until all but the last piece of the answer was
-/// taken: who asks for long answers and does not read them has only so many.
+/// Like [`json_response`], but a long answer holds `pass` until only its last chunk is left. A
+/// caller that does not read its answers therefore runs into its limit.
 pub(super) fn json_with_permit(
     status: StatusCode,
     text: String,
@@ -41,7 +41,7 @@ pub(super) fn json_with_permit(
     let start = (Bytes::from(text), Some(pass));
     let pieces = futures_util::stream::unfold(start, |(mut rest, pass)| async move {
         let piece = rest.split_to(rest.len().min(CHUNK_BYTES));
-        // Before the last one leaves: who has it may ask for the next thing.
+        // Released before the last chunk: a client that has it may send its next request.
         let pass = pass.filter(|_| !rest.is_empty());
         (!piece.is_empty()).then_some((Ok::<Bytes, Infallible>(piece), (rest, pass)))
     });
@@ -52,12 +52,12 @@ pub(super) fn json_with_permit(
     response
 }
 
-/// A message that could not be taken, as its error.
+/// Returns the error response to a message that was not accepted.
 pub(super) fn error_response(status: StatusCode, code: i64, why: impl Into<String>) -> Response {
     json_response(status, error_without_id(&RpcError::new(code, why)))
 }
 
-/// A request that is not taken now, as its error.
+/// Returns the error response to a request over a limit or during shutdown.
 pub(super) fn too_many_requests(id: &Json, full: AdmissionError) -> Response {
     let (status, wait) = match full {
         AdmissionError::InFlight { .. } => (StatusCode::TOO_MANY_REQUESTS, Duration::from_secs(1)),
@@ -67,7 +67,7 @@ pub(super) fn too_many_requests(id: &Json, full: AdmissionError) -> Response {
     with_retry_after(json_response(status, response(id, Err(&full.into_rpc_error()))), wait)
 }
 
-/// A session that there is no room for, as its error.
+/// Returns the error response to a client for which no session is left.
 pub(super) fn too_many_sessions(no_room: SessionLimit) -> Response {
     let status = match no_room {
         SessionLimit::PerCaller => StatusCode::TOO_MANY_REQUESTS,
@@ -79,21 +79,21 @@ pub(super) fn too_many_sessions(no_room: SessionLimit) -> Response {
     )
 }
 
-/// Says when to come back, in whole seconds.
+/// Sets `Retry-After`, in whole seconds.
 fn with_retry_after(mut response: Response, wait: Duration) -> Response {
     let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds.max(1)));
     response
 }
 
-/// Reads a message: not longer than allowed, and not for longer.
+/// Reads a message within the size and time limits.
 pub(super) async fn read_body(body: Body, options: &GatewayOptions) -> Result<Bytes, Response> {
     let limit = options.body_limit_bytes;
     let too_long = |or: &str| {
         let why = format!("the message has more than {limit} bytes{or}");
         error_response(StatusCode::PAYLOAD_TOO_LARGE, -32_600, why)
     };
-    // Who says beforehand that it is too long need not send it.
+    // Reject an announced excessive length before the body is sent.
     let announced = body.size_hint().exact();
     if announced.is_some_and(|bytes| usize::try_from(bytes).is_ok_and(|bytes| bytes > limit)) {
         return Err(too_long(""));
@@ -112,17 +112,17 @@ pub(super) async fn read_body(body: Body, options: &GatewayOptions) -> Result<By
     }
 }
 
-/// A message that was taken and has no answer.
+/// Returns the 202 response to a message that has no answer.
 pub(super) fn accepted_response() -> Response {
     StatusCode::ACCEPTED.into_response()
 }
 
-/// Messages as events, until there are no more.
+/// Streams messages as events until the channel closes.
 pub(super) fn event_stream(first: Option<String>, messages: mpsc::Receiver<String>) -> Response {
     stream_events(first.as_deref().map(format_event), messages)
 }
 
-/// The same after some text that is an event already.
+/// Like [`event_stream`], after a first event that is already formatted.
 pub(super) fn event_stream_after(first: String, messages: mpsc::Receiver<String>) -> Response {
     stream_events(Some(first), messages)
 }
@@ -148,8 +148,8 @@ fn stream_events(first: Option<String>, messages: mpsc::Receiver<String>) -> Res
     response
 }
 
-/// One message as an event. Line breaks between its tokens, of which there are three kinds, would
-/// end the event's line.
+/// Formats a message as an event. Line breaks between JSON tokens are replaced: LF, CR and CRLF all
+/// end a line of an event stream.
 fn format_event(message: &str) -> String {
     if message.contains(['\n', '\r']) {
         return format!("event: message\ndata: {}\n\n", message.replace(['\n', '\r'], " "));

@@ -1,4 +1,4 @@
-//! Pages of other origins that may talk to us: what their browsers want to hear before and after.
+//! CORS for the web pages of allowed origins.
 
 use axum::extract::{Request, State};
 use axum::http::header::{
@@ -12,21 +12,20 @@ use axum::response::{IntoResponse as _, Response};
 
 use super::AccessControl;
 
-/// What a page may do here.
 const ALLOWED_METHODS: HeaderValue = HeaderValue::from_static("POST, GET, DELETE");
-/// What a page may read of an answer beside its body.
+/// Response headers that a page may read.
 const EXPOSED_HEADERS: HeaderValue =
     HeaderValue::from_static("mcp-session-id, www-authenticate, retry-after");
-/// How many seconds a browser need not ask again.
+/// How long a browser may cache a preflight response, in seconds.
 const PREFLIGHT_MAX_AGE: HeaderValue = HeaderValue::from_static("600");
-/// A browser asks also whether a page of the network may talk to this machine.
+/// Set by a browser when a page on the network wants to reach this machine.
 const REQUEST_PRIVATE_NETWORK: HeaderName =
     HeaderName::from_static("access-control-request-private-network");
 const ALLOW_PRIVATE_NETWORK: HeaderName =
     HeaderName::from_static("access-control-allow-private-network");
 
-/// Tells the browser of a page whose origin was allowed that it may go on. Whoever else asks is told
-/// nothing, so that its browser keeps the answer to itself.
+/// Adds CORS headers for allowed origins and answers their preflight requests. Other origins get no
+/// CORS headers, so the browser withholds the response from the page.
 pub(super) async fn cors_middleware(
     State(door): State<AccessControl>,
     request: Request,
@@ -44,7 +43,7 @@ pub(super) async fn cors_middleware(
     response
 }
 
-/// The origin of a page that may talk to us; nothing for all other requests.
+/// Returns the origin of an allowed page that also passes the host check.
 fn allowed_origin(door: &AccessControl, request: &Request) -> Option<HeaderValue> {
     let origin = request.headers().get(ORIGIN)?;
     let is_allowed = origin.to_str().is_ok_and(|origin| door.policy.lists_origin(origin));
@@ -52,7 +51,6 @@ fn allowed_origin(door: &AccessControl, request: &Request) -> Option<HeaderValue
     is_let_in.then(|| origin.clone())
 }
 
-/// The answer to a browser that asks before it sends.
 fn preflight_response(asked: &HeaderMap) -> Response {
     let mut response = StatusCode::NO_CONTENT.into_response();
     let headers = response.headers_mut();

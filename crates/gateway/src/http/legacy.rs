@@ -1,4 +1,4 @@
-//! Requests of the legacy era: a session first, then everything within it.
+//! Requests of the legacy era, which belong to sessions.
 
 use std::sync::{Arc, OnceLock};
 
@@ -45,9 +45,9 @@ pub(super) async fn handle_message(
             let (messages, mut stream) = mpsc::channel(64);
             let asked = client_request(&session, messages.clone(), id, method, params);
             spawn_request(&front.gateway, &session, messages, asked, Arc::clone(&pass));
-            // A single message is the answer itself; more than one make a stream.
+            // A single message is the answer; several are sent as a stream.
             let Some(first) = stream.recv().await else {
-                // It was cancelled, so that there is no answer.
+                // The request was cancelled and has no answer.
                 return Ok(event_stream(None, stream));
             };
             Ok(match is_answer(&first) {
@@ -62,7 +62,7 @@ pub(super) async fn handle_message(
     }
 }
 
-/// Takes several messages at once, which only one revision has.
+/// Handles a batch, which only revision 2025-03-26 has.
 pub(super) fn handle_batch(
     front: &Arc<AppState>,
     headers: &HeaderMap,
@@ -110,7 +110,7 @@ pub(super) fn handle_batch(
             }
         }
     }
-    // Either all of them are taken or none.
+    // Started only now, so that a batch is accepted as a whole or not at all.
     let has_requests = !requests.is_empty();
     for (asked, pass) in requests {
         spawn_request(&front.gateway, &session, messages.clone(), asked, pass);
@@ -146,8 +146,8 @@ async fn initialize(
     Ok(answer)
 }
 
-/// Answers a request, also when its client hangs up: that is no cancellation in this era. It counts,
-/// by its `pass`, until it has its answer.
+/// Answers a request in a task of its own, because disconnecting is not a cancellation in this era.
+/// The request holds `pass` until it is answered.
 pub(super) fn spawn_request(
     gateway: &Gateway,
     session: &Arc<LegacySession>,
@@ -164,9 +164,9 @@ pub(super) fn spawn_request(
         let answer = gateway.answer(&asked).await;
         drop(pass);
         session.running.lock().remove(id.as_str());
-        // Who has cancelled a request does not expect an answer.
+        // A request that its client cancelled gets no answer. The end of the session cancels too,
+        // but is not the client's cancellation.
         if !cancel.is_cancelled() || session.ended.is_cancelled() {
-            // The client may have closed the connection.
             _ = messages.send(response(&id, answer.as_ref())).await;
         }
     });
@@ -190,7 +190,7 @@ pub(super) fn client_request(
     }
 }
 
-/// Takes what needs no answer.
+/// Handles a message that has no answer.
 pub(super) fn handle_one_way(session: &LegacySession, message: Message) {
     match message {
         Message::Notification { method, params } if method == "notifications/cancelled" => {
@@ -205,9 +205,10 @@ pub(super) fn handle_one_way(session: &LegacySession, message: Message) {
     }
 }
 
-/// Whether a message of ours is an answer rather than something on the way to it.
+/// Returns whether a message to the client is the answer, and not a request or notification before
+/// it.
 fn is_answer(message: &str) -> bool {
-    // Only our own requests have an id and a method, and their ids are numbers.
+    // Only requests of the gateway have both an id and a method, and their ids are numbers.
     let rest = message.strip_prefix(r#"{"jsonrpc":"2.0","id":"#);
     rest.is_some_and(|rest| {
         let after = rest.trim_start_matches(|character: char| character.is_ascii_digit());
@@ -226,7 +227,7 @@ fn require_session(
         let why = "the `MCP-Protocol-Version` is not one that is spoken here";
         return Err(refused(StatusCode::BAD_REQUEST, why));
     }
-    // Whoever is in between may have looked at the other one of two.
+    // Reject duplicate headers: a proxy may have validated the other one.
     let id = single_header(headers, SESSION_HEADER).map_err(|_| {
         refused(StatusCode::BAD_REQUEST, "the header `Mcp-Session-Id` comes twice or is no text")
     })?;
@@ -239,7 +240,7 @@ fn require_session(
     })
 }
 
-/// The session of a request without a message; a client without one has no business here.
+/// Returns the session of a GET or DELETE request. A client without a session gets a 405.
 async fn admit_session(
     front: &AppState,
     uri: &Uri,
@@ -253,7 +254,7 @@ async fn admit_session(
     require_session(front, headers, &access).map_err(|refused| *refused)
 }
 
-/// Opens the stream of what is said outside of any request.
+/// Opens the stream of messages that belong to no request.
 pub(super) async fn open_stream(
     State(front): State<Arc<AppState>>,
     uri: Uri,
@@ -263,7 +264,7 @@ pub(super) async fn open_stream(
     Ok(event_stream(None, session_stream(&session)))
 }
 
-/// What is said to a session, until it is over.
+/// Returns a receiver of the messages to a session, until that ends.
 pub(super) fn session_stream(session: &Arc<LegacySession>) -> mpsc::Receiver<String> {
     let mut said = session.open_stream();
     let (messages, stream) = mpsc::channel(16);

@@ -1,4 +1,4 @@
-//! Requests of the modern era: each stands alone, with headers that repeat what it says.
+//! Requests of the modern era: self-contained, with headers that must match the body.
 
 use std::borrow::Cow;
 use std::sync::{Arc, OnceLock};
@@ -47,12 +47,12 @@ pub(super) async fn handle_message(
     let pass = pass.map_err(|refused| too_many_requests(&id, refused))?;
     match parse_request(front, headers, access, &id, &method, params) {
         Ok((asked, messages)) => Ok(respond(&front.gateway, asked, messages, pass).await),
-        // Whatever is wrong with what a request says of itself, nothing of it was begun.
+        // No call has started, so every error here is a 400.
         Err(error) => Err(json_response(StatusCode::BAD_REQUEST, response(&id, Err(&error)))),
     }
 }
 
-/// Checks what a request says of itself, and that its headers say the same.
+/// Checks the request's `_meta`, and its headers against its body.
 fn parse_request(
     front: &AppState,
     headers: &HeaderMap,
@@ -80,7 +80,7 @@ fn parse_request(
     if method == "tools/call" {
         check_param_headers(&front.gateway, headers, access, &read)?;
     }
-    // Most requests are answered, and that is all.
+    // A channel is needed only for requests that may get messages before their answer.
     let wants_more = meta.progress_token.is_some()
         || meta.log_level.is_some()
         || method == "subscriptions/listen";
@@ -96,13 +96,13 @@ fn parse_request(
         parsed_params: OnceLock::from(Ok(read)),
         cancel: CancellationToken::new(),
     };
-    // Boxed: it is handed on a few times, and is no small thing.
+    // Boxed because it is large and moved several times.
     Ok((Box::new(asked), stream))
 }
 
-/// The answer as JSON, or as the end of a stream where something came before it.
+/// Responds with JSON, or with an event stream if messages came before the answer.
 ///
-/// Whoever closes the response gives the request up: then this future, or the stream, is dropped.
+/// Closing the response cancels the request: this future, or the stream, is dropped.
 async fn respond(
     gateway: &Gateway,
     asked: Box<ClientRequest>,
@@ -126,21 +126,20 @@ async fn respond(
     let first = tokio::select! {
         biased;
         answer = &mut answering => {
-            // What was said on the way may be here at the same time.
+            // Messages may have arrived at the same time as the answer; they come first.
             let Ok(first) = messages.try_recv() else { return answer_response(&id, &answer, pass) };
-            // There is room: one message has just been taken out.
+            // Cannot be full: a message has just been received.
             _ = sender.try_send(response(&id, answer.as_ref()));
             return event_stream(Some(first), messages);
         }
         first = messages.recv() => first,
         () = pass.revoked_token().cancelled() => return revoked(),
     };
-    // The rest is driven by a task that ends when nobody reads the stream any more.
+    // A task drives the rest; it ends when the client closes the stream.
     tokio::spawn(async move {
         let closed = sender.clone();
         tokio::select! {
             answer = answering => {
-                // The client may have closed the stream.
                 _ = sender.send(response(&id, answer.as_ref())).await;
             }
             () = closed.closed() => {}
@@ -167,7 +166,7 @@ fn status_code(error: &RpcError) -> StatusCode {
     }
 }
 
-/// A header must repeat what the body says.
+/// Checks that a header matches the body.
 fn check_header(
     headers: &HeaderMap,
     name: &HeaderName,
@@ -190,7 +189,7 @@ fn check_header(
     Err(RpcError::new(RpcError::HEADER_MISMATCH, why))
 }
 
-/// A header's value; some are in base64.
+/// Decodes a header value, which may be in base64.
 fn decode_header(value: &str) -> Option<Cow<'_, str>> {
     let inner = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
     match inner {
@@ -199,7 +198,7 @@ fn decode_header(value: &str) -> Option<Cow<'_, str>> {
     }
 }
 
-/// Arguments that a tool wants repeated in headers must be the same there.
+/// Checks the headers that must repeat arguments of the tool.
 fn check_param_headers(
     gateway: &Gateway,
     headers: &HeaderMap,

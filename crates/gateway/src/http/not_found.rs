@@ -1,4 +1,4 @@
-//! What is answered where nothing is served: what is served where, for whoever asked.
+//! Responses for unknown paths, which list the paths that are served.
 
 use std::sync::Arc;
 
@@ -11,22 +11,22 @@ use axum::response::{IntoResponse as _, Response};
 use super::body::error_response;
 use super::router::AppState;
 
-/// What else is served at the same address; it checks for itself who is let in.
+/// Further routes on the same listener. They perform their own access checks.
 #[derive(Clone, Default)]
 pub struct Pages {
     pub router: Router,
-    /// What a browser is shown where there is nothing.
+    /// Renders the page that a browser gets for an unknown path.
     pub not_found_page: Option<NotFoundPage>,
 }
 
-/// The page for a browser that came to where nothing is; none if it wants no page.
+/// Renders the 404 page for a browser; `None` if the request does not accept one.
 pub type NotFoundPage = Arc<dyn Fn(&Method, &Uri, &HeaderMap) -> Option<Response> + Send + Sync>;
 
-/// The code of JSON-RPC for what is not there.
+/// JSON-RPC "method not found".
 const METHOD_NOT_FOUND: i64 = -32_601;
 
-/// Whoever may not know us does not learn what is not here either. A page for people tells nothing
-/// but where the pages are, so it asks for no proof.
+/// Responds to an unknown path. Callers must be admitted to learn which paths are served; the page
+/// for browsers reveals only the console and needs no credentials.
 pub(super) async fn not_found(
     State(front): State<Arc<AppState>>,
     method: Method,

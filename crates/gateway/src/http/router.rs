@@ -1,4 +1,4 @@
-//! Where HTTP requests arrive, and which era each of them belongs to; the directory of servers next to them.
+//! Routes of the HTTP listener, era detection, and the registry API of the directory.
 
 use std::sync::Arc;
 
@@ -22,23 +22,23 @@ use super::{AccessControl, cors, legacy, modern, sse};
 use crate::client_request;
 use crate::gateway::Gateway;
 
-// Names made once: to look for one as text is to check its letters again each time.
+// Parsed once: a lookup by string validates the name every time.
 pub(super) static PROTOCOL_VERSION_HEADER: HeaderName =
     HeaderName::from_static("mcp-protocol-version");
 pub(super) static SESSION_ID_HEADER: HeaderName = HeaderName::from_static("mcp-session-id");
 
-/// What requests are answered with.
+/// State shared by the handlers.
 pub(super) struct AppState {
     pub(super) gateway: Gateway,
     pub(super) access: AccessControl,
-    /// What a browser is shown where there is nothing.
+    /// Renders the page that a browser gets for an unknown path.
     pub(super) not_found_page: Option<NotFoundPage>,
 }
 
-/// Where is told how to get in.
+/// Protected-resource metadata (RFC 9728).
 const METADATA_PATH: &str = "/.well-known/oauth-protected-resource";
 
-/// The endpoint `/mcp`, and `/sse` for clients of the first revision; beside it these pages.
+/// Routes for `/mcp`, for `/sse` (clients of the first revision), and for `pages`.
 pub fn http_router(gateway: Gateway, door: AccessControl, pages: Pages) -> Router {
     let other_origins = (!door.policy.origins.is_empty()).then(|| door.clone());
     let front = Arc::new(AppState { gateway, access: door, not_found_page: pages.not_found_page });
@@ -66,14 +66,14 @@ pub fn http_router(gateway: Gateway, door: AccessControl, pages: Pages) -> Route
     own.merge(pages.router)
 }
 
-/// Says to whoever asks in another way which ones there are.
+/// Responds to other methods with 405 and the `Allow` header.
 fn method_not_allowed(allowed: &'static str) -> MethodRouter<Arc<AppState>> {
     any(async move |State(front): State<Arc<AppState>>, uri: Uri, headers: HeaderMap| {
         front.access.method_not_allowed(allowed, &uri, &headers)
     })
 }
 
-/// Says how to get in, to whoever is not in yet.
+/// Serves the protected-resource metadata; clients read it before they have credentials.
 async fn serve_metadata(
     State(front): State<Arc<AppState>>,
     uri: Uri,
@@ -96,7 +96,7 @@ async fn handle_post(
         return Err(refused);
     }
     if parts.headers.contains_key(TRANSFER_ENCODING) && parts.headers.contains_key(CONTENT_LENGTH) {
-        // Whoever is in between may have believed the other one, and taken the rest for a request.
+        // Request smuggling: a proxy may have used the other length and seen a second request.
         let mut refused =
             error_response(StatusCode::BAD_REQUEST, -32_600, "the body has two different lengths");
         refused.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
@@ -132,7 +132,8 @@ async fn handle_body(
     }
 }
 
-/// A request that says which revision it speaks is of the modern era; so is one whose header does.
+/// Returns whether a request is of the modern era: it declares its revision in `_meta` or in the
+/// header.
 fn is_modern(headers: &HeaderMap, message: &Message) -> bool {
     let (method, params) = match message {
         Message::Request { method, params, .. } | Message::Notification { method, params } => {
@@ -152,24 +153,24 @@ fn is_modern(headers: &HeaderMap, message: &Message) -> bool {
     };
     match method {
         "server/discover" => true,
-        // A request that says which revision it speaks has no use for a handshake.
+        // A modern request declares its revision and needs no handshake.
         "initialize" => params.is_some_and(says_so),
-        // Answers belong to sessions: nobody is asked outside of one in the modern era.
+        // Responses belong to sessions: modern clients receive no requests.
         "" if headers.contains_key(&SESSION_ID_HEADER) => false,
-        // Within a session the header is to say what was agreed on; one that is not known is
-        // refused there.
+        // In a session the header repeats the negotiated revision; `require_session` rejects
+        // unknown ones.
         _ if headers.contains_key(&SESSION_ID_HEADER)
             && named != Some(Revision::NEWEST.as_str()) =>
         {
             params.is_some_and(says_so)
         }
-        // The header is looked at first: long parameters are not walked through for nothing.
+        // The header is checked first, so that long parameters are not parsed needlessly.
         _ => named.is_some() && !legacy_header || params.is_some_and(says_so),
     }
 }
 
-/// A page of somebody else can post text without being asked, but no JSON. What is packed is not
-/// unpacked: a few bytes could become very many.
+/// Rejects bodies that are not JSON: a foreign page can post plain text without a preflight, but
+/// not JSON. Rejects compressed bodies too: a few bytes could expand to very many.
 pub(super) fn reject_non_json(headers: &HeaderMap) -> Option<Response> {
     let kind = single_header(headers, CONTENT_TYPE).ok().flatten().unwrap_or("");
     let kind = kind.split(';').next().unwrap_or("").trim();
@@ -185,9 +186,9 @@ pub(super) fn reject_non_json(headers: &HeaderMap) -> Option<Response> {
     if is_plain { None } else { refused("the body must not be packed") }
 }
 
-/// Answers as a registry of servers does.
+/// Serves the API of an MCP registry.
 pub trait Directory: Send + Sync {
-    /// The status and the JSON for a path with its query, for somebody who was let in.
+    /// Returns the status and JSON body for a path and query, as an admitted caller sees them.
     fn answer(&self, access: &Access, path: &str, query: &str) -> (u16, String);
 }
 
@@ -196,7 +197,7 @@ struct DirectoryState {
     directory: Arc<dyn Directory>,
 }
 
-/// The registry's API below `/v0.1`.
+/// Routes for the registry API below `/v0.1`.
 pub fn directory_router(door: AccessControl, directory: Arc<dyn Directory>) -> Router {
     let shown = Arc::new(DirectoryState { access: door, directory });
     let otherwise =

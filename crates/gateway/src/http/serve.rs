@@ -1,6 +1,6 @@
-//! Serves clients over HTTP until told to end, then lets calls finish.
+//! The HTTP server: accepts connections, and drains calls in flight when it stops.
 //!
-//! The loop is our own because `axum::serve` waits for headers for ever.
+//! Connections are accepted here because `axum::serve` has no timeout for headers.
 
 use std::io;
 use std::pin::Pin;
@@ -23,22 +23,22 @@ use super::router::http_router;
 use super::{AccessControl, Pages};
 use crate::gateway::Gateway;
 
-/// As many connections are open at once; beyond, new ones wait to be taken.
+/// Maximum open connections; further ones wait in the accept queue.
 const MAX_CONNECTIONS: usize = 10_000;
-/// How long to wait when the system has no room for another connection.
+/// Retry delay after a failed accept, for example when file descriptors have run out.
 const ACCEPT_RETRY_DELAY: Duration = Duration::from_millis(100);
-/// How soon whoever may no longer call is noticed.
+/// Interval between checks for revoked callers.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
-/// How soon the end of the last call is noticed.
+/// Interval between checks for the end of the last call.
 const DRAIN_POLL_INTERVAL: Duration = Duration::from_millis(20);
-/// What a connection of HTTP/2 begins with.
+/// The connection preface of HTTP/2.
 const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// Serves whoever connects, until `stop`; then takes no more and waits for what runs. What else is
-/// served at the same address, `pages`, checks for itself who is let in.
+/// Serves connections until `stop` is cancelled; then accepts no more and drains calls in flight.
+/// The routes of `pages` perform their own access checks.
 ///
 /// # Errors
-/// When connections can no longer be taken.
+/// Returns an error if connections can no longer be accepted.
 pub async fn serve_http(
     gateway: Gateway,
     door: AccessControl,
@@ -59,14 +59,15 @@ pub async fn serve_http(
         let served = served.clone();
         connections.spawn(async move {
             served.serve_connection(stream).await;
+            // The permit counts until the connection is closed.
             drop(held);
         });
     }
-    // From here on nobody can connect.
+    // From here on, connection attempts are refused.
     drop(listener);
     gateway.end_streams();
     connections.close();
-    // A client of the legacy era that hung up still has its calls.
+    // Calls of a legacy client continue after it has disconnected.
     let all = async {
         connections.wait().await;
         while gateway.is_busy() {
@@ -88,9 +89,9 @@ async fn accept(
     loop {
         match listener.accept().await {
             Ok((stream, _)) => return Ok((stream, held)),
-            // One that was given up while it waited says nothing about the others.
+            // A connection that was reset while it was queued does not affect the others.
             Err(error) if is_connection_error(&error) => {}
-            // Too many open files, for example: connections that end make room.
+            // For example, too many open files: closing connections will free some.
             Err(_) => sleep(ACCEPT_RETRY_DELAY).await,
         }
     }
@@ -105,7 +106,7 @@ fn is_connection_error(error: &io::Error) -> bool {
     )
 }
 
-/// What every connection is served with.
+/// The configuration of each connection.
 #[derive(Clone)]
 struct ConnectionServer {
     router: Router,
@@ -115,7 +116,7 @@ struct ConnectionServer {
 
 impl ConnectionServer {
     async fn serve_connection(self, stream: TcpStream) {
-        // Without it small answers wait for more to send; the connection works without it too.
+        // Without it, small answers are delayed; a failure to set it is harmless.
         _ = stream.set_nodelay(true);
         let speaks = tokio::time::timeout(self.read_limit, detect_http_version(&stream));
         let Some(Ok(Some(spoken))) = self.stop.run_until_cancelled(speaks).await else { return };
@@ -132,19 +133,18 @@ impl ConnectionServer {
         tokio::pin!(serving);
         if self.stop.run_until_cancelled(serving.as_mut()).await.is_none() {
             serving.as_mut().graceful_shutdown();
-            // A connection that breaks has no reader for an error.
+            // The connection is closing; an error has no receiver.
             _ = serving.await;
         }
     }
 }
 
-/// Which HTTP a connection speaks.
 enum HttpVersion {
     Http1,
     Http2,
 }
 
-/// Looks at the first bytes without taking them; nothing if the connection ends before.
+/// Peeks at the first bytes of a connection; `None` if it is closed before they arrive.
 async fn detect_http_version(stream: &TcpStream) -> Option<HttpVersion> {
     let mut bytes = [0; HTTP2_PREFACE.len()];
     loop {
@@ -156,13 +156,13 @@ async fn detect_http_version(stream: &TcpStream) -> Option<HttpVersion> {
         if !HTTP2_PREFACE.starts_with(seen) {
             return Some(HttpVersion::Http1);
         }
-        // The rest of them is on its way.
+        // The rest of the preface has not arrived yet.
         sleep(Duration::from_millis(5)).await;
     }
 }
 
-/// Ends what belongs to callers who were let in and no longer would be, and streams whose proof has
-/// run out.
+/// Periodically ends the calls of callers whose access was revoked, and the streams of callers
+/// whose credentials expired.
 async fn enforce_revocation(gateway: Gateway, door: AccessControl, stop: CancellationToken) {
     let Some(keys) = door.authenticator else { return };
     while stop.run_until_cancelled(sleep(POLL_INTERVAL)).await.is_some() {
@@ -171,12 +171,12 @@ async fn enforce_revocation(gateway: Gateway, door: AccessControl, stop: Cancell
     }
 }
 
-/// A connection that breaks when nothing of what is written is taken for too long: answers that
-/// nobody reads would be kept for ever.
+/// A connection that fails if a write makes no progress for too long. Unread answers would
+/// otherwise be kept in memory forever.
 struct WriteTimeoutStream {
     stream: TcpStream,
     limit: Duration,
-    /// Runs while the other end takes nothing.
+    /// Runs while a write is blocked.
     stall_timer: Option<Pin<Box<Sleep>>>,
 }
 

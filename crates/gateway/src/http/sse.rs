@@ -1,4 +1,4 @@
-//! The HTTP transport of the first revision: one stream for all that we say, and a place to post to.
+//! HTTP+SSE, the transport of the first revision: one event stream, and an endpoint to post to.
 
 use std::sync::Arc;
 
@@ -20,13 +20,13 @@ use crate::client::{ClientCapabilities, McpClient};
 use crate::reply::response;
 use crate::stdio::InitializeParams;
 
-/// Where a client of the first revision posts to.
+/// The query of `/messages`.
 #[derive(Deserialize)]
 pub(super) struct MessageQuery {
     session: String,
 }
 
-/// Opens the stream; its first event says where to post.
+/// Opens the event stream; its first event contains the endpoint.
 pub(super) async fn open_stream(
     State(front): State<Arc<AppState>>,
     uri: Uri,
@@ -40,7 +40,7 @@ pub(super) async fn open_stream(
     Ok(event_stream_after(place, legacy::session_stream(&session)))
 }
 
-/// Takes a message; what is answered comes on the stream.
+/// Accepts a message; its answer is sent on the event stream.
 pub(super) async fn handle_post(
     State(front): State<Arc<AppState>>,
     place: Result<Query<MessageQuery>, QueryRejection>,
@@ -84,7 +84,7 @@ pub(super) async fn handle_post(
                 while let Some(message) = stream.recv().await {
                     session.send_reliably(message).await;
                 }
-                // Unread answers count against the limit too: there would be no end of them.
+                // Held until the answers are sent, so that unread answers count against the limit.
                 drop((answering, pass));
             });
         }

@@ -1,4 +1,4 @@
-//! From a call to a task that goes on by itself, and what happens to it.
+//! Calls that become tasks: creates the client's task and follows the call to its end.
 
 use std::sync::Arc;
 
@@ -16,8 +16,8 @@ use crate::relay::KeyedAsk;
 use crate::reply::{ClientReply, Recipient, reply_for_outcome};
 
 impl Gateway {
-    /// Hands a call that its server goes on with to its client as a task; gives the call back where
-    /// there is no room for one, so that it is waited for.
+    /// Returns a task to the client for a call that continues as a task of its server. Without room
+    /// for another task, returns the call, which is then awaited.
     pub(crate) fn hand_out_task(
         &self,
         asked: &ClientRequest,
@@ -38,8 +38,8 @@ impl Gateway {
         Ok(created.into())
     }
 
-    /// Answers with a task that has already ended: the client asked for a task, and the server
-    /// answered at once.
+    /// Returns a task that has already ended: the client requested a task, but the server answered
+    /// at once.
     pub(crate) fn create_ended_task(
         &self,
         asked: &ClientRequest,
@@ -71,12 +71,13 @@ async fn follow_task(task: Arc<ClientTask>, mut running: RunningCall, reader: Re
                 if state.ask_count > MAX_ROUNDS {
                     ask.reject_round(MAX_ROUNDS);
                 } else {
-                    // What the server asks again under its key takes the place of the old one.
+                    // A question that the server repeats under the same key replaces the earlier
+                    // one.
                     state.asks.retain(|known| known.key != key);
                     state.asks.push(KeyedAsk { key, ask });
                 }
             }),
-            // Whoever waits for a task asks how far it is.
+            // Clients poll the state of a task.
             CallEvent::Progress(_) | CallEvent::Log(_) => {}
         }
     }
@@ -90,7 +91,7 @@ fn end_task(task: &ClientTask, outcome: Outcome, target: &Target, reader: Recipi
             ClientTaskEnd::Error(RpcError::new(RpcError::INTERNAL_ERROR, why))
         }
         (kind, _) => match reply_for_outcome(outcome, target, reader) {
-            // Which task it is at the server is nobody's business.
+            // The result may name the server's own task, which is internal.
             Ok(reply) => {
                 let text = reply.text();
                 let text =
@@ -100,6 +101,6 @@ fn end_task(task: &ClientTask, outcome: Outcome, target: &Target, reader: Recipi
             Err(error) => ClientTaskEnd::Error(error),
         },
     };
-    // One that was given up stays so, whatever comes of it.
+    // A cancelled task stays cancelled, whatever the outcome.
     task.update(|state| state.end.get_or_insert(end).clone());
 }

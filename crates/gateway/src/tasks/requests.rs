@@ -1,4 +1,4 @@
-//! The requests about tasks.
+//! The `tasks/*` requests.
 
 use std::sync::Arc;
 
@@ -23,14 +23,13 @@ struct TaskParams<'a> {
     input_responses: Option<&'a RawValue>,
 }
 
-/// The name of the task that a request is about, which its headers repeat.
+/// Returns the id of the requested task, which the headers of the request must repeat.
 pub(crate) fn requested_task_id(method: &str, params: Option<&Json>) -> Option<String> {
     let about = params.filter(|_| method.starts_with("tasks/"))?;
     about.read::<TaskParams<'_>>().ok()?.task_id
 }
 
 impl Gateway {
-    /// Answers a request about tasks.
     pub(crate) async fn handle_task_request(
         &self,
         asked: &ClientRequest,
@@ -64,7 +63,7 @@ impl Gateway {
             RpcError::new(RpcError::INVALID_PARAMS, why)
         })?;
         let id = about.task_id.ok_or_else(|| missing_param("taskId"))?;
-        // Whose it is, is nobody else's business: theirs and none look the same.
+        // Same error for a foreign task as for an unknown one, so ids cannot be probed.
         let task = self.inner.tasks.get(&id, &asked.client).ok_or_else(|| {
             RpcError::new(RpcError::INVALID_PARAMS, "there is no such task, or no longer")
         })?;
@@ -92,7 +91,7 @@ impl Gateway {
     }
 }
 
-/// The result, once there is one; what its server asks is put to the client meanwhile.
+/// Waits for the result, and asks the client the server's questions in the meantime.
 async fn task_result(
     gateway: &Gateway,
     asked: &ClientRequest,
@@ -110,7 +109,7 @@ async fn task_result(
             }
             None => {}
         }
-        // Taken one by one: another request for the result may take the next.
+        // One at a time: a concurrent request for the result may take the next.
         if let Some(ask) = task.take_ask() {
             ask_client(gateway, asked, task, ask).await?;
             continue;
@@ -126,8 +125,8 @@ async fn task_result(
     }
 }
 
-/// Puts to the client what its task asks. Where the client goes away, or gives this request up, the
-/// question is there for the next one: the task goes on without either.
+/// Asks the client a question of its task. If the client disconnects or cancels this request, the
+/// question is returned to the task for the next request.
 async fn ask_client(
     gateway: &Gateway,
     asked: &ClientRequest,
@@ -156,7 +155,7 @@ fn answer_task(task: &ClientTask, responses: Option<&RawValue>) {
     task.answer(|key| given.first(key).map(Json::from));
 }
 
-/// Gives a task up; says whether there was something to give up.
+/// Cancels a task. Returns whether it was still running.
 fn cancel_task(task: &ClientTask) -> bool {
     let was_running = task.update(|state| {
         let running = state.end.is_none();

@@ -1,4 +1,4 @@
-//! A task as each of the two eras writes it.
+//! The JSON forms of a task in both eras.
 
 use std::time::{Duration, SystemTime};
 
@@ -11,7 +11,7 @@ use crate::relay::input_requests;
 
 const RELATED_TASK_KEY: &str = "io.modelcontextprotocol/related-task";
 
-/// The answer to the call that became the task.
+/// Returns the result of the call that became the task.
 pub(super) fn created_task(task: &ClientTask, era: Era) -> String {
     match era {
         Era::Legacy => json!({"task": legacy_task(task)}).to_string(),
@@ -22,12 +22,12 @@ pub(super) fn created_task(task: &ClientTask, era: Era) -> String {
     }
 }
 
-/// How far it is, as 2025-11-25 has it.
+/// Returns the state of a task as in 2025-11-25.
 pub(super) fn legacy_task(task: &ClientTask) -> Value {
     task_members(task, Era::Legacy)
 }
 
-/// How far it is as 2026-07-28 has it, with what it asks and how it ended.
+/// Returns the state of a task as in 2026-07-28, with its questions or its end.
 pub(super) fn modern_task(task: &ClientTask) -> String {
     let text = task_members(task, Era::Modern).to_string();
     let more = task.read(|state| match &state.end {
@@ -41,7 +41,7 @@ pub(super) fn modern_task(task: &ClientTask) -> String {
     with_leading_members(r#""resultType":"complete""#, &text).unwrap_or(text)
 }
 
-/// Text that belongs to a task, with a word about which one.
+/// Adds the task's id to the `_meta` of an object.
 pub(super) fn with_related_task(object: &str, task: &ClientTask) -> String {
     let of = json!({RELATED_TASK_KEY: {"taskId": task.id}}).to_string();
     let read = serde_json::from_str::<Value>(object);
@@ -57,7 +57,7 @@ pub(super) fn with_related_task(object: &str, task: &ClientTask) -> String {
     whole.unwrap_or_else(|| object.to_owned())
 }
 
-/// The same text without a word about which task it belongs to; nothing if there is none.
+/// Removes the task's id from the `_meta` of an object. `None` if there is none.
 pub(super) fn without_related_task(object: &str) -> Option<String> {
     let meta = serde_json::from_str::<Value>(object).ok()?.get("_meta").cloned();
     let mut meta = meta.filter(|meta| meta.get(RELATED_TASK_KEY).is_some())?;
@@ -88,7 +88,7 @@ fn task_members(task: &ClientTask, era: Era) -> Value {
 
 fn status_word(state: &ClientTaskState, era: Era) -> &'static str {
     match (&state.end, era) {
-        // The legacy era calls a task failed whose result reports a failure.
+        // In the legacy era, a task whose result is an error has failed.
         (Some(ClientTaskEnd::Result { failed: true, .. }), Era::Legacy) => "failed",
         (Some(ClientTaskEnd::Result { .. }), _) => "completed",
         (Some(ClientTaskEnd::Error(_)), _) => "failed",

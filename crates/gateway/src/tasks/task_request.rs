@@ -1,4 +1,4 @@
-//! What a request says about tasks.
+//! Task parameters of a request.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -13,20 +13,20 @@ use crate::client_request::{ClientRequest, ClientRequestParams};
 /// The extension that modern clients declare.
 pub(crate) const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
 
-/// What a client wants of a call that a server goes on with.
+/// Whether a client wants a result or a task.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum TaskRequest {
-    /// The result: it knows no tasks, or does not want one.
+    /// The result: the client does not support tasks, or does not want one.
     #[default]
     Result,
-    /// A task where there is one: from 2026-07-28 on the server decides.
+    /// A task if the server makes one: from 2026-07-28 on, the server decides.
     TaskIfAny,
-    /// A task in any case, kept for so long: in 2025-11-25 the client decides.
+    /// A task in any case, kept for `ttl_ms`: in 2025-11-25, the client decides.
     Task { ttl_ms: Option<u64> },
 }
 
 impl TaskRequest {
-    /// What a call of a tool says. Parameters that cannot be read are refused elsewhere.
+    /// Reads the request. Invalid parameters are rejected elsewhere.
     pub(crate) fn from_request(asked: &ClientRequest) -> Self {
         if asked.method != "tools/call" {
             return Self::Result;
@@ -39,7 +39,7 @@ impl TaskRequest {
         }
     }
 
-    /// The same for the host.
+    /// Returns the corresponding mode of the host.
     pub(crate) const fn task_mode(self) -> TaskMode {
         match self {
             Self::Result | Self::TaskIfAny => TaskMode::AsConfigured,
@@ -47,7 +47,7 @@ impl TaskRequest {
         }
     }
 
-    /// Refuses a task of a tool that does not run as one.
+    /// Rejects invalid task parameters, and tasks of tools that do not support them.
     pub(crate) fn check(
         asked: &ClientRequest,
         listing: &CatalogView,
@@ -77,7 +77,7 @@ impl TaskRequest {
     }
 }
 
-/// Whether a modern request says that its client knows tasks.
+/// Returns whether a modern request declares the tasks extension.
 pub(super) fn declares_tasks(params: &ClientRequestParams) -> bool {
     #[derive(Default, Deserialize)]
     #[serde(default)]
@@ -85,19 +85,19 @@ pub(super) fn declares_tasks(params: &ClientRequestParams) -> bool {
         extensions: Map<String, Value>,
     }
     let capabilities = params.meta.as_ref().and_then(|meta| meta.client_capabilities.as_ref());
-    // Most say nothing of it, which a look at the bytes tells.
+    // A byte search avoids parsing the many capabilities without it.
     let named = capabilities.filter(|declared| declared.as_str().contains("tasks"));
     let declared = named.and_then(|declared| declared.read::<ExtensionCapabilities>().ok());
     declared.is_some_and(|all| all.extensions.get(TASKS_EXTENSION).is_some_and(Value::is_object))
 }
 
-/// What a call of a client of the legacy era says of its task.
+/// The `task` of a legacy call.
 #[derive(Deserialize)]
 struct LegacyTaskParams {
     ttl: Option<f64>,
 }
 
-/// Revisions before the last of the era do not know the member.
+/// Reads the `task` parameter, which only the newest legacy revision has.
 fn legacy_task_params(
     asked: &ClientRequest,
     params: &ClientRequestParams,

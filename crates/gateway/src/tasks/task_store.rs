@@ -1,4 +1,4 @@
-//! The tasks that were handed out: whose they are, how far they are, and how they ended.
+//! The tasks of clients: their owners, states and results.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -13,15 +13,15 @@ use tokio_util::sync::CancellationToken;
 use crate::client::McpClient;
 use crate::relay::KeyedAsk;
 
-/// As many tasks are kept at once, of all callers together.
+/// Maximum tasks of all callers.
 const MAX_TASKS: usize = 1_000;
-/// How long a task is kept from its beginning, if nobody says.
+/// Lifetime of a task from its creation if neither client nor server requests one.
 const DEFAULT_TTL: Duration = Duration::from_secs(10 * 60);
-/// The longest that is promised.
+/// Maximum lifetime that is granted to a task, from its creation.
 const MAX_TTL: Duration = Duration::from_secs(60 * 60);
-/// An end can be fetched for at least so long.
+/// Minimum time that a result is kept after the task has ended.
 const MIN_RESULT_TTL: Duration = Duration::from_secs(60);
-/// How often a client is to ask if the server does not say.
+/// Poll interval if the server suggests none.
 const DEFAULT_POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 pub(crate) struct ClientTask {
@@ -31,20 +31,20 @@ pub(crate) struct ClientTask {
     pub(super) created: SystemTime,
     started_at: Instant,
     pub(super) ttl: Duration,
-    /// Gives the call up.
+    /// Cancels the call.
     pub(super) cancel: CancellationToken,
     state: Mutex<ClientTaskState>,
     changed: watch::Sender<()>,
 }
 
-/// How far a task is.
+/// The current state of a task.
 pub(super) struct ClientTaskState {
     pub(super) message: Option<String>,
     pub(super) poll: Duration,
-    /// What its server asks, by the keys that the client is given.
+    /// The server's questions, by the keys that the client gets.
     pub(super) asks: Vec<KeyedAsk>,
     pub(super) ask_count: usize,
-    /// How much of it is being put to the client.
+    /// Number of questions being delivered to the client.
     asks_in_delivery: usize,
     pub(super) updated: SystemTime,
     pub(super) end: Option<ClientTaskEnd>,
@@ -52,22 +52,21 @@ pub(super) struct ClientTaskState {
 }
 
 impl ClientTaskState {
-    /// Whether its server waits for an answer.
+    /// Returns whether the server waits for an answer.
     pub(super) fn needs_input(&self) -> bool {
         self.asks_in_delivery > 0 || !self.asks.is_empty()
     }
 }
 
-/// How a task ended.
+/// The end of a task.
 #[derive(Clone)]
 pub(super) enum ClientTaskEnd {
-    /// With a result, which may report a failure.
+    /// A result, which may be an error result.
     Result {
         text: String,
         failed: bool,
     },
     Error(RpcError),
-    /// It was given up.
     Cancelled,
 }
 
@@ -81,7 +80,7 @@ impl ClientTasks {
         Self { by_id: Mutex::default(), max_per_caller }
     }
 
-    /// Makes a task for a client, if there is room.
+    /// Creates a task for a client. `None` if a limit is reached.
     pub(super) fn create(
         &self,
         client: &McpClient,
@@ -121,13 +120,14 @@ impl ClientTasks {
         Some(task)
     }
 
-    /// The task of that name, if it belongs to that caller.
+    /// Looks up a task of that caller.
     pub(super) fn get(&self, id: &str, client: &McpClient) -> Option<Arc<ClientTask>> {
         let task = self.by_id.lock().get(id).cloned()?;
         (task.identity == client.identity).then_some(task)
     }
 
-    /// Those of one client, the oldest first: others of the same machine have their own.
+    /// Returns the tasks of one client, oldest first. Clients that share an identity do not see
+    /// each other's.
     pub(super) fn list(&self, client: &McpClient) -> Vec<Arc<ClientTask>> {
         let is_own = |task: &&Arc<ClientTask>| {
             task.identity == client.identity && task.client == client.number
@@ -138,7 +138,7 @@ impl ClientTasks {
         own
     }
 
-    /// Gives up the tasks of some callers.
+    /// Cancels the tasks of the callers that `of` selects.
     pub(crate) fn cancel_where(&self, of: impl Fn(&str) -> bool) {
         self.by_id.lock().retain(|_, task| {
             let ends = of(&task.identity);
@@ -149,19 +149,19 @@ impl ClientTasks {
         });
     }
 
-    /// Forgets what ended and was kept for long enough.
+    /// Removes tasks that ended and have been kept long enough.
     pub(crate) fn sweep(&self) {
         self.by_id.lock().retain(|_, task| task.is_retained());
     }
 }
 
 impl ClientTask {
-    /// Looks at how far it is.
+    /// Reads the state.
     pub(super) fn read<T>(&self, look: impl FnOnce(&ClientTaskState) -> T) -> T {
         look(&self.state.lock())
     }
 
-    /// Changes how far it is, and tells those who wait for that.
+    /// Changes the state and notifies waiters.
     pub(super) fn update<T>(&self, change: impl FnOnce(&mut ClientTaskState) -> T) -> T {
         let mut state = self.state.lock();
         state.updated = SystemTime::now();
@@ -175,7 +175,7 @@ impl ClientTask {
         changed
     }
 
-    /// Takes something that its server asks, to be put to the client.
+    /// Takes a question of the server for delivery to the client.
     pub(super) fn take_ask(&self) -> Option<KeyedAsk> {
         let mut state = self.state.lock();
         let ask = state.asks.pop()?;
@@ -183,12 +183,12 @@ impl ClientTask {
         Some(ask)
     }
 
-    /// What was taken has been put to the client.
+    /// Marks a taken question as delivered.
     pub(super) fn ask_delivered(&self) {
         self.update(|state| state.asks_in_delivery -= 1);
     }
 
-    /// What was taken could not be put to the client: it waits for the next one who comes.
+    /// Returns a question that could not be delivered, for the next request.
     pub(super) fn return_ask(&self, ask: KeyedAsk) {
         self.update(|state| {
             state.asks_in_delivery -= 1;
@@ -198,12 +198,12 @@ impl ClientTask {
         });
     }
 
-    /// Waits for changes from here on.
+    /// Watches for changes from now on.
     pub(super) fn changes(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
     }
 
-    /// What the server says of its own task.
+    /// Copies the state of the server's task.
     pub(super) fn record_server_state(&self, said: &TaskState) {
         self.update(|state| {
             state.message.clone_from(&said.message);
@@ -211,7 +211,7 @@ impl ClientTask {
         });
     }
 
-    /// Gives the answers that its server waits for; others are left alone.
+    /// Replies to the questions that `given` has answers for; the others stay.
     pub(super) fn answer(&self, mut given: impl FnMut(&str) -> Option<Json>) {
         self.update(|state| {
             let asks = std::mem::take(&mut state.asks);

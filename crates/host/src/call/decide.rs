@@ -1,4 +1,4 @@
-//! The part of the line that decides: policy, then a person if policy says so.
+//! The decision step of the call pipeline: policy, then a review if the verdict is *ask*.
 
 use switchboard_catalog::{Flagged, ResolvedCall};
 use switchboard_config::Config;
@@ -16,11 +16,11 @@ use crate::call::in_flight::CallDetails;
 use crate::call::pipeline::{CallPipeline, with_hint};
 use crate::review::{Unanswered, ask_question};
 
-/// So often a person may put arguments in place before the call is given up.
+/// Maximum number of argument edits per review.
 const MAX_EDITS: usize = 10;
 
 impl CallPipeline<'_> {
-    /// Policy, then a person if policy says so.
+    /// Decides a resolved call: policy first, then a reviewer if the verdict is *ask*.
     pub(crate) async fn decide(&self, resolved: ResolvedCall) -> Result<PermittedCall, Outcome> {
         let config = self.host.config().load();
         let in_force = self.host.rules().policy(&config.policies);
@@ -54,7 +54,7 @@ impl CallPipeline<'_> {
         Box::pin(self.review(question, &session)).await
     }
 
-    /// Has a person agree to a permitted call that somebody doubts.
+    /// Asks a reviewer to confirm a permitted call that a hook flagged.
     pub(crate) async fn confirm(
         &self,
         permitted: PermittedCall,
@@ -67,7 +67,7 @@ impl CallPipeline<'_> {
         Box::pin(self.review(permitted.into_question(why, asking), &session)).await
     }
 
-    /// Asks a person, again where the arguments that they put in place do not fit.
+    /// Asks a reviewer, and asks again if edited arguments do not resolve or are denied.
     async fn review(
         &self,
         mut question: Question,
@@ -108,7 +108,7 @@ impl CallPipeline<'_> {
         Err(Outcome::rejected(None))
     }
 
-    /// Puts a question to the face, and to every other face by way of the queue.
+    /// Sends a question to the face's reviewer and, through the queue, to all other faces.
     async fn ask(&self, question: &Question) -> Result<Answer, Unanswered> {
         let Caller { face, origin, name, reference } = self.caller;
         let seen = CallDetails {
@@ -122,7 +122,7 @@ impl CallPipeline<'_> {
         ask_question(self.host.reviews(), reviewer, question, number, seen).await
     }
 
-    /// Looks up the same target with arguments that a person wrote.
+    /// Resolves the same target with arguments that a reviewer edited.
     fn resolve_edited(
         &self,
         target: &Target,
@@ -138,7 +138,8 @@ impl CallPipeline<'_> {
         }
     }
 
-    /// Why a call may not run whatever a person says, by the rules of this moment.
+    /// Returns why the current rules deny a call regardless of a reviewer's answer. They may have
+    /// changed while the reviewer was deciding.
     fn refusal(&self, call: &ResolvedCall, session: &SessionFacts) -> Option<DenyReason> {
         let config = self.host.config().load();
         let in_force = self.host.rules().policy(&config.policies);
@@ -157,9 +158,9 @@ impl CallPipeline<'_> {
         target: &Target,
     ) -> RuleContext<'r> {
         let always = self.host.always_allowed().allows(target, &self.host.fleet().load());
-        // What this run allows its clients is not allowed to conversations of the web pages, nor to
-        // commands that come to us; and MCP clients ask a person themselves before they call, where
-        // an editor has us ask.
+        // The allow patterns of this run are for its own clients. They do not apply to
+        // conversations in the console or to commands forwarded to this process. MCP clients ask
+        // their own user before they call; an editor relies on us to ask.
         let allowed: &[switchboard_rules::Pattern] = match self.caller.face {
             Face::Cli | Face::Console | Face::Editor => &[],
             Face::Library | Face::Chat | Face::Gateway => self.host.allow_patterns(),
@@ -168,14 +169,15 @@ impl CallPipeline<'_> {
         RuleContext { always, policy: Some(policy), ..own }
     }
 
-    /// Keeps a person's "always" where the server is configured.
+    /// Stores an "always" answer in the configuration of the server.
     fn remember_always(&self, call: &ResolvedCall) {
-        // The lists of the configuration are of tools; what is read is asked about each time.
+        // The configuration lists only tools; resources and prompts are asked about each time.
         if call.target().kind != TargetKind::Tool {
             return;
         }
         if let Err(error) = self.host.always_allowed().allow(call) {
-            // The call runs all the same: the answer was yes. The next one is asked again.
+            // The answer was yes, so the call runs even if it cannot be stored; the next one is
+            // asked again.
             let problems = vec![error.to_string()];
             self.host.events().emit(|| EventKind::ConfigChanged { problems });
         }

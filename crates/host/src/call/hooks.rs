@@ -1,4 +1,5 @@
-//! The part of the line that asks hooks: before a call, about whether it may run; after it, about its result.
+//! The hook step of the call pipeline: hooks may stop or change a call before it runs, and are
+//! notified of its result afterwards.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,24 +20,24 @@ use crate::hooks::{
 };
 use crate::host::Host;
 
-/// So often arguments may be put in place of others before the call is given up.
+/// Maximum number of rewrites before the call is denied.
 const MAX_ROUNDS: usize = 5;
-/// As much of arguments that a hook put in place is kept where they did not leave, in characters.
+/// Maximum number of characters of rewritten arguments kept in messages.
 const MAX_ARGUMENT_CHARS: usize = 4_000;
 
-/// A call that ran, for those who are told afterwards.
+/// A call that ran, for the hooks that are notified afterwards.
 pub(crate) struct AfterHooks {
     pub(crate) hooks: Arc<HookSet>,
     pub(crate) occasion: HookInput,
     pub(crate) took: Duration,
 }
 
-/// What all hooks together say in one round.
+/// The combined answer of all hooks in one round.
 enum HookRound {
     Passed,
-    /// A person has to agree.
+    /// A reviewer has to confirm the call.
     NeedsReview(HookDoubt),
-    /// A hook puts other arguments in place, and may want a person to agree to them.
+    /// A hook replaced the arguments, and may also ask for confirmation.
     Rewritten {
         hook: Arc<Hook>,
         arguments: Json,
@@ -44,15 +45,15 @@ enum HookRound {
     },
 }
 
-/// Why a hook wants a person to agree.
+/// A hook's request for confirmation.
 struct HookDoubt {
     why: String,
-    /// Whether the person learns something by it.
+    /// Whether the hook gave a message, which a reviewer has not seen yet.
     has_words: bool,
 }
 
 impl CallPipeline<'_> {
-    /// Asks the hooks in force, if there are any, about a permitted call.
+    /// Runs the hooks in force, if any, before a permitted call.
     pub(crate) async fn before_hooks(
         &self,
         hooks: Option<&Arc<HookSet>>,
@@ -65,8 +66,8 @@ impl CallPipeline<'_> {
         }
     }
 
-    /// Asks all hooks about a permitted call. Rewritten arguments are resolved, decided and asked
-    /// about again.
+    /// Runs all hooks before a permitted call. Rewritten arguments are resolved, decided and passed
+    /// to the hooks again.
     async fn run_before_hooks(
         &self,
         hooks: &HookSet,
@@ -79,7 +80,7 @@ impl CallPipeline<'_> {
         }
         let mut rewriter: Option<Arc<Hook>> = None;
         let mut doubt: Option<HookDoubt> = None;
-        // Whether a person has agreed to exactly these arguments after a hook asked for it.
+        // Whether a reviewer confirmed exactly these arguments at the request of a hook.
         let mut agreed = false;
         for _ in 0..MAX_ROUNDS {
             match self.run_hook_round(hooks, &permitted, rewriter.as_ref()).await? {
@@ -93,6 +94,8 @@ impl CallPipeline<'_> {
                 HookRound::Passed => {}
             }
             let Some(HookDoubt { why, has_words }) = doubt.take() else { return Ok(permitted) };
+            // A reviewer who already approved these arguments is asked again only if the hook adds
+            // a message.
             if agreed || permitted.was_reviewed() && !has_words {
                 return Ok(permitted);
             }
@@ -101,7 +104,7 @@ impl CallPipeline<'_> {
             if *permitted.call().arguments().bytes() == seen {
                 return Ok(permitted);
             }
-            // What the person put in place was seen by no hook.
+            // No hook has seen the arguments that the reviewer edited.
             (rewriter, agreed) = (None, true);
         }
         let message = "hooks put other arguments in place again and again";
@@ -110,7 +113,7 @@ impl CallPipeline<'_> {
         Err(Outcome::denied("hook_error", message))
     }
 
-    /// Asks every hook once, but not about its own rewrite.
+    /// Runs every hook once, except the one whose rewrite is being checked.
     async fn run_hook_round(
         &self,
         hooks: &HookSet,
@@ -149,7 +152,7 @@ impl CallPipeline<'_> {
         Ok(doubt.map_or(HookRound::Passed, HookRound::NeedsReview))
     }
 
-    /// Asks one hook; gives nothing if it failed and may.
+    /// Runs one hook; returns `None` if it failed and its failure does not block calls.
     async fn ask_hook(
         &self,
         hook: &Hook,
@@ -173,7 +176,7 @@ impl CallPipeline<'_> {
         }
     }
 
-    /// Looks the call up with the arguments of a hook, and decides about it again.
+    /// Resolves the call with the arguments of a hook, and decides it again.
     async fn rewrite(
         &self,
         call: &ResolvedCall,
@@ -196,7 +199,7 @@ impl CallPipeline<'_> {
         })
     }
 
-    /// Notes what is decided by now: where there are hooks, that is not always the end of it.
+    /// Records the current verdict on the timeline: a hook may lead to another one later.
     pub(crate) fn note_decision(&self) {
         if let Some((verdict, by)) = self.state.open.verdict() {
             self.state.open.timeline().add_decision(verdict.as_str(), &by);
@@ -224,8 +227,7 @@ impl CallPipeline<'_> {
     }
 }
 
-/// Tells the hooks of a result, until the caller does not want to wait any more. Nothing that
-/// happens there changes the result.
+/// Notifies the hooks of a result, until `cancel` fires. Hooks cannot change the result.
 pub(crate) async fn run_after_hooks(
     host: &Host,
     after: &AfterHooks,
@@ -250,7 +252,7 @@ pub(crate) async fn run_after_hooks(
     cancel.run_until_cancelled(telling).await;
 }
 
-/// Tells the hooks of the result of a call that went on as a task.
+/// Notifies the hooks of the result of a call that continued as a task.
 pub(crate) async fn run_task_after_hooks(
     host: &Host,
     full: &FullCall,
@@ -278,7 +280,7 @@ pub(crate) async fn run_task_after_hooks(
     run_after_hooks(host, &after, result, open, cancel).await;
 }
 
-/// The call as hooks are shown it.
+/// Returns the call in the form that hooks receive.
 pub(crate) fn hook_input(
     host: &Host,
     call: &ResolvedCall,
@@ -324,12 +326,12 @@ fn record_hook(host: &Host, open: &OpenCall, noted: HookNote<'_>) {
     });
 }
 
-/// What came of a hook, for the record.
+/// The result of one hook, for the timeline and events.
 struct HookNote<'a> {
     hook: &'a Hook,
     answer: &'a str,
     problem: Option<&'a str>,
-    /// What it said to people or models.
+    /// The hook's message to people or models.
     message: Option<String>,
     took: Duration,
 }
@@ -347,7 +349,7 @@ fn hook_label(hook: &Hook) -> String {
     format!("hook `{}` ({})", hook.name, hook.level.as_str())
 }
 
-/// Whether these are other arguments, and not the same ones written differently.
+/// Returns whether the arguments differ in value, not only in formatting.
 fn differs_from(new: &Json, call: &ResolvedCall) -> bool {
     let value = |json: &Json| json.read::<serde_json::Value>().ok();
     value(new).is_none() || value(new) != value(call.arguments())

@@ -1,4 +1,5 @@
-//! The calls in flight, by number: the one table in which connections, reviews and faces find them.
+//! The calls in flight, by number: the single table in which connections, reviews and faces look
+//! them up.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,8 +13,9 @@ use switchboard_store::{CallId, FullCall, NewCall};
 
 use crate::review::Asker;
 
-/// A server that has asked for the sake of a call waits for the answer: it hardly asks again for the
-/// same call, unless it asked several things at once.
+/// How long after its first open question a call can still be the source of another one. A server
+/// waits for its answer and rarely asks again for the same call, unless it asks several questions
+/// at once.
 const CONCURRENT_ASK_WINDOW: Duration = Duration::from_secs(1);
 
 /// The calls in flight. Clones share one table.
@@ -25,7 +27,7 @@ struct InFlightTable {
     calls: HashMap<u64, InFlightCall>,
     /// Registrations for calls that have not begun.
     expected: Vec<AskerRegistration>,
-    /// Numbers entries and registrations, so that each guard removes its own.
+    /// Numbers entries and registrations, so that each guard removes only its own.
     next: u64,
 }
 
@@ -33,19 +35,19 @@ struct InFlightCall {
     entry: u64,
     details: CallDetails,
     timeline: CallTimeline,
-    /// The caller's own answers, where it does not leave them to the host.
+    /// The caller's own answers, if it does not leave them to the host.
     answers: Option<Arc<dyn Answers>>,
-    /// Questions for the caller that have no answer yet, and when the first of them was asked.
+    /// Number of unanswered questions for the caller, and when the first of them was asked.
     open_questions: usize,
     asked_at: Instant,
-    /// The last one is asked.
+    /// The last registered asker gets the questions.
     askers: Vec<AskerRegistration>,
 }
 
 /// Identifies a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WhichCall {
-    /// By the name that its caller gives it, such as the id that a model chose.
+    /// By its caller's reference, such as the id that a model chose.
     Reference(String),
     /// By its number in the record.
     Number(u64),
@@ -57,26 +59,26 @@ struct AskerRegistration {
     asker: Arc<dyn Asker>,
 }
 
-/// Keeps an asker registered for one call, until this is dropped or the call has ended.
+/// Keeps an asker registered for one call, until it is dropped or the call ends.
 #[must_use = "the call's questions go to the face again when this is dropped"]
 pub struct Registration {
     number: u64,
     table: InFlight,
 }
 
-/// Keeps a call in the table.
+/// Keeps a call in the table until it is dropped.
 pub(crate) struct InFlightGuard {
     call: u64,
     entry: u64,
     table: InFlight,
 }
 
-/// A call as people are shown it who are asked a question for it.
+/// The details of a call that are shown with a question about it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CallDetails {
     /// The tool, resource or prompt.
     pub target: Option<Arc<str>>,
-    /// The caller's own name for the call.
+    /// The caller's reference for the call.
     pub reference: Option<Arc<str>>,
     pub caller: Option<Arc<str>>,
 }
@@ -101,7 +103,7 @@ impl From<&FullCall> for CallDetails {
     }
 }
 
-/// How the caller of a call answers for it, where it does.
+/// The caller's own answers and asker, if it has any.
 #[derive(Clone, Default)]
 pub(crate) struct OwnAnswers {
     pub answers: Option<Arc<dyn Answers>>,
@@ -144,7 +146,7 @@ impl InFlight {
         let registration = AskerRegistration { number, which, asker };
         let in_flight = match &registration.which {
             WhichCall::Number(call) => table.calls.get_mut(call),
-            // Two callers may use the same name: only the first call that begins afterwards is meant.
+            // Two callers may use the same reference: it identifies only the next call that begins.
             WhichCall::Reference(_) => None,
         };
         match in_flight {
@@ -155,13 +157,13 @@ impl InFlight {
         Registration { number, table: self.clone() }
     }
 
-    /// Returns the asker for the questions of a call: the one that was registered last.
+    /// Returns the asker for the questions of a call: the one registered last.
     pub(crate) fn asker(&self, call: u64) -> Option<Arc<dyn Asker>> {
         let table = self.0.lock();
         table.calls.get(&call)?.askers.last().map(|last| Arc::clone(&last.asker))
     }
 
-    /// Returns how a call is shown to people.
+    /// Returns the details of a call that are shown with its questions.
     pub(crate) fn details(&self, call: u64) -> CallDetails {
         self.0.lock().calls.get(&call).map(|call| call.details.clone()).unwrap_or_default()
     }
@@ -180,6 +182,7 @@ impl CallDirectory for InFlight {
         if known == 0 {
             return QuestionOwner::Host;
         }
+        // Some callers answer for themselves and others rely on the host, so the owner is unknown.
         if known < in_flight.len() {
             return QuestionOwner::Ambiguous;
         }
@@ -207,7 +210,7 @@ impl InFlightTable {
         self.next
     }
 
-    /// The call that a question is for, where only one caller can be meant.
+    /// Returns the call that a question belongs to, if only one caller is possible.
     fn owning_call(&self, in_flight: &[u64]) -> Option<u64> {
         let those = |wanted: &dyn Fn(&InFlightCall) -> bool| -> Vec<u64> {
             let found = in_flight.iter().filter(|call| self.calls.get(call).is_some_and(wanted));
@@ -221,7 +224,7 @@ impl InFlightTable {
         if candidates.iter().filter_map(group).collect::<BTreeSet<u64>>().len() != 1 {
             return None;
         }
-        // One caller, so only the order is open: a call without a question comes first.
+        // All candidates have the same caller: prefer a call without an open question.
         let free = those(&|call| call.open_questions == 0);
         let free = free.into_iter().filter(|call| candidates.contains(call)).max();
         free.or(candidates.into_iter().max())
@@ -243,10 +246,10 @@ impl From<CallId> for WhichCall {
 impl Drop for InFlightGuard {
     fn drop(&mut self) {
         let mut table = self.table.0.lock();
-        // A task may be followed twice at a time: the later entry stays.
+        // A task may be followed twice at the same time: the later entry stays.
         let is_own = table.calls.get(&self.call).is_some_and(|call| call.entry == self.entry);
         let removed = is_own.then(|| table.calls.remove(&self.call));
-        // Askers and answers are code of others: they are dropped without the lock.
+        // Askers and answers are foreign code: drop them after the lock is released.
         drop(table);
         drop(removed);
     }
@@ -305,7 +308,7 @@ mod tests {
         table.enter(call, CallDetails::default(), CallTimeline::default(), own)
     }
 
-    /// Whose a question is; it stays open.
+    /// Returns the owner of a question, which stays open.
     fn owner(table: &InFlight, in_flight: &[u64]) -> String {
         match table.question_owner(in_flight) {
             QuestionOwner::Host => "host".to_owned(),
@@ -333,7 +336,8 @@ mod tests {
             assert_eq!(owner(&table, in_flight), expected, "{in_flight:?}");
             in_flight.iter().for_each(|call| table.end_question(*call));
         }
-        // The server waits for an answer for the sake of the first: it asks for the other now.
+        // The server waits for an answer to the first call, so the question belongs to the other
+        // one.
         assert_eq!(owner(&table, &[1]), "7");
         std::thread::sleep(CONCURRENT_ASK_WINDOW + Duration::from_millis(50));
         assert_eq!(owner(&table, &[1, 3]), "8");
@@ -347,7 +351,7 @@ mod tests {
         let registration = table.register("a".into(), Arc::new(NobodyToAsk));
         let six = enter(&table, 6, Some("b"));
         let seven = enter(&table, 7, Some("a"));
-        // Another caller may use the same name.
+        // Another caller may use the same reference.
         let eight = enter(&table, 8, Some("a"));
         let asked = [6, 7, 8].map(|call| table.asker(call).is_some());
         assert_eq!(asked, [false, true, false]);

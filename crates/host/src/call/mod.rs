@@ -1,7 +1,8 @@
 //! The call pipeline: from a proposed call to exactly one outcome.
 //!
-//! Reading order: `pipeline` opens the record and runs the steps; `decide`, `hooks` and `quarantine` are
-//! steps before execution; `execute` sends the call; `task_calls` follows calls that continue as tasks.
+//! Reading order: `pipeline` opens the record and runs the steps; `decide`, `hooks` and
+//! `quarantine` are steps before execution; `execute` sends the call; `task_calls` follows calls
+//! that continue as tasks.
 
 pub(crate) mod decide;
 pub(crate) mod execute;

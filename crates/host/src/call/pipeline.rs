@@ -1,6 +1,7 @@
-//! The call pipeline: the only way to run anything.
+//! The call pipeline: the only way to run a call.
 //!
-//! [`CallPipeline::run`] is its heart. Each step returns `Result<_, Outcome>`: an `Err` ends the call.
+//! [`CallPipeline::run`] is its heart. Each step returns `Result<_, Outcome>`: an `Err` ends the
+//! call.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -31,53 +32,53 @@ use crate::hooks::HookSet;
 use crate::host::Host;
 use crate::review::{Asker, Reviewer};
 
-/// What a caller can do while a call runs.
+/// Options of one call: cancellation, progress, and the caller's own answers and reviewer.
 #[derive(Clone, Default)]
 pub struct CallOptions {
-    /// Gives the call up.
+    /// Cancels the call.
     pub cancel: CancellationToken,
-    /// Gets reports of progress, as the server sends them.
+    /// Receives progress reports as the server sends them.
     pub progress: Option<mpsc::Sender<Json>>,
-    /// Answers what a server asks in the middle of this call, in place of the host's own.
+    /// Answers the server's requests during this call, instead of the host's answers.
     pub answers: Option<Arc<dyn Answers>>,
-    /// Decides where a person has to, in place of the host's own.
+    /// Reviews this call, instead of the host's reviewer.
     pub reviewer: Option<Arc<dyn Reviewer>>,
-    /// Puts to the person what servers ask in the middle of this call, in place of the host's own.
+    /// Asks a person on behalf of servers during this call, instead of the host's asker.
     pub asker: Option<Arc<dyn Asker>>,
-    /// What came before it.
+    /// The session that the call belongs to.
     pub session: SessionScope,
-    /// Which messages of a server are wanted during this call, if not those of the configuration.
+    /// Log level requested from the server during this call, instead of the configured one.
     pub log_level: Option<String>,
-    /// The caller's own members for the `_meta` of the request, as JSON text without braces. They
-    /// go to the server as they are and are not recorded; none may be one of the protocol's.
+    /// Additional `_meta` members of the request, as JSON text without braces. They are sent
+    /// unchanged and not recorded; none may be a member that the protocol defines.
     pub further_meta: Option<String>,
-    /// What to do where a server goes on with the call by itself.
+    /// Whether the call may run as a task, and whether the caller waits for its end.
     pub task_mode: TaskMode,
-    /// Is told when the call becomes a task, and what its server says of that.
+    /// Receives the task that the call becomes, and its state changes.
     pub task_updates: Option<mpsc::Sender<TaskUpdate>>,
-    /// Gets the number of the call once its row is open, before anything else happens to it.
+    /// Receives the number of the call once its row is open, before any other step.
     pub opened: Option<watch::Sender<Option<u64>>>,
 }
 
-/// What came before a call, as far as rules and answers of a person look back.
+/// The earlier calls that rules and a reviewer's "for this session" answers take into account.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum SessionScope {
-    /// The other calls of its caller, who is known by its name.
+    /// The calls of the same caller, identified by its name.
     #[default]
     Caller,
-    /// The other calls of somebody who proved to be this one: others may have the same name.
+    /// The calls of the same verified identity; other callers may have the same name.
     Verified(Arc<str>),
-    /// Nothing: it stands alone, and nothing follows from it.
+    /// None: the call belongs to no session and leaves no taint.
     None,
 }
 
 impl Host {
-    /// Calls what `proposed` names, as `caller`, on the catalog that the caller saw.
+    /// Calls the target of `proposed` as `caller`, on the catalog of the lease.
     pub async fn call(&self, lease: &Lease, proposed: ProposedCall, caller: &Caller) -> Record {
         self.call_with(lease, proposed, caller, &CallOptions::default()).await
     }
 
-    /// The same, for a caller that wants to watch or to give up.
+    /// Like [`Host::call`], with options such as cancellation and progress.
     pub async fn call_with(
         &self,
         lease: &Lease,
@@ -100,6 +101,7 @@ impl Host {
         let state = CallState::new(open);
         let pipeline = CallPipeline { host: self, lease, caller, state: &state, options };
         let outcome = tokio::select! {
+            // Biased: an outcome that is ready counts even if the caller cancels at the same time.
             biased;
             outcome = pipeline.run_with_fallback(proposed) => outcome,
             () = options.cancel.cancelled() => {
@@ -131,7 +133,7 @@ async fn finish_call(
     record
 }
 
-/// Makes a call known to connections and reviews, until the guard is dropped.
+/// Registers a call for connections and reviews, until the guard is dropped.
 pub(crate) fn enter_call(
     host: &Host,
     open: &OpenCall,
@@ -186,8 +188,8 @@ pub(crate) fn emit_finished(events: &Events, target: &Target, record: &Record) {
 
 /// A call in flight.
 ///
-/// It outlives the future of the pipeline: when the caller gives up, that future is dropped in the
-/// middle, and a task that the server has begun must still be known.
+/// It outlives the future of the pipeline: when the caller cancels, that future is dropped midway,
+/// and a task that the server has created must still be known.
 pub(crate) struct CallState {
     pub(crate) open: OpenCall,
     progress: Mutex<CallProgress>,
@@ -195,9 +197,8 @@ pub(crate) struct CallState {
 
 #[derive(Default)]
 struct CallProgress {
-    /// The arguments that go to the server, where they are not those that were proposed.
+    /// The arguments sent to the server, if they differ from the proposed ones.
     edited: Option<Bytes>,
-    /// The task that the call has become.
     task: Option<Arc<RunningTask>>,
     /// The hooks to run once the call has ended.
     after_hooks: Option<AfterHooks>,
@@ -216,7 +217,7 @@ impl CallState {
         self.progress().task.clone()
     }
 
-    /// Notes the arguments that are sent, and returns those that the record has to keep besides the
+    /// Stores the arguments to be sent, and returns those that the record keeps in addition to the
     /// proposed ones. The first edit stays: a fallback target gets it too.
     fn note_arguments(&self, proposed: &Json, sent: &Json) -> Option<Bytes> {
         let mut progress = self.progress();
@@ -237,7 +238,7 @@ pub(crate) struct CallPipeline<'a> {
 }
 
 impl CallPipeline<'_> {
-    /// Runs the steps, and once more for the fallback of a target that provably did not run.
+    /// Runs the steps, and repeats them for the fallback if the call provably did not run.
     async fn run_with_fallback(&self, proposed: ProposedCall) -> Outcome {
         let target = proposed.target.clone();
         let arguments = proposed.arguments.clone();
@@ -275,16 +276,16 @@ impl CallPipeline<'_> {
         Ok(self.lease.check_output(permitted.call(), outcome))
     }
 
-    /// Looks the target up in the lease and checks the arguments.
+    /// Resolves the target in the lease and checks the arguments.
     fn resolve(&self, proposed: ProposedCall) -> Result<ResolvedCall, Outcome> {
         let target = proposed.target.clone();
         self.lease.resolve(proposed).map_err(|error| {
-            // A target in quarantine is not listed; say why instead of "not found".
+            // A quarantined target is not listed; say why instead of "not found".
             self.target_quarantine(&target).unwrap_or_else(|| unresolved_outcome(&error))
         })
     }
 
-    /// Sends a permitted call, and counts what comes back as read.
+    /// Executes a permitted call, and records the taint of its result.
     async fn execute(
         &self,
         permitted: &PermittedCall,
@@ -299,13 +300,14 @@ impl CallPipeline<'_> {
         let intent =
             IntentRecorder { state, target: call.target(), fallback, edited, task_updates };
         let outcome = execute::run(permitted, &context, &intent).await;
+        // A call that was sent may have returned text to the caller, even if it failed.
         if outcome.kind != OutcomeKind::NotSent {
             self.record_taint(call);
         }
         outcome
     }
 
-    /// Keeps the hooks that run after a call with a result.
+    /// Keeps the hooks to run after a call that has a result.
     fn schedule_after_hooks(
         &self,
         hooks: Option<Arc<HookSet>>,
@@ -322,12 +324,12 @@ impl CallPipeline<'_> {
     }
 }
 
-/// The outcome of a call, whether or not it was executed.
+/// Returns the outcome of a call, whether or not it was executed.
 fn either(outcome: Result<Outcome, Outcome>) -> Outcome {
     outcome.unwrap_or_else(|stopped| stopped)
 }
 
-/// Puts the intent of every attempt into the record before it leaves.
+/// Records the intent of every attempt before its first byte is sent.
 struct IntentRecorder<'a> {
     state: &'a CallState,
     target: &'a Target,
@@ -339,7 +341,7 @@ struct IntentRecorder<'a> {
 impl IntentRecorder<'_> {
     fn send_task_update(&self, task: &TaskHandle, state: &TaskState) {
         if let Some(news) = self.task_updates {
-            // A receiver that does not keep up gets the next update.
+            // A slow receiver misses this update and gets the next one.
             _ = news.try_send(TaskUpdate { task: task.clone(), state: state.clone() });
         }
     }
@@ -374,11 +376,12 @@ impl AttemptObserver for IntentRecorder<'_> {
     }
 }
 
-/// Whether somebody else may run it without a doubt that it runs twice.
+/// Returns whether a fallback can run without the risk that the call runs twice.
 fn provably_did_not_run(outcome: &Outcome) -> bool {
     match outcome.kind {
         OutcomeKind::NotSent => true,
-        // An error code may be handed through, and a redirect may mean "done, look there".
+        // A server may forward an error code from elsewhere, and a redirect may mean "done, see
+        // there".
         OutcomeKind::Refused => {
             !matches!(outcome.reason.as_deref(), Some("rpc_error" | "redirect"))
         }
@@ -410,7 +413,7 @@ fn unresolved_outcome(error: &ResolveError) -> Outcome {
     with_hint(Outcome::not_sent(error.word(), error.to_string()), error.hint())
 }
 
-/// Where a call goes instead, if the configuration names a place.
+/// Returns the configured fallback of a target, if there is one.
 fn fallback_target(lease: &Lease, target: &Target) -> Option<Target> {
     let server = lease.fleet().servers.get(target.server.as_str())?;
     let config = server.config.as_ref()?;
@@ -418,7 +421,7 @@ fn fallback_target(lease: &Lease, target: &Target) -> Option<Target> {
     let place = tool.or(config.fallback.as_ref())?;
     let known = |name: &str| lease.fleet().servers.contains_key(name);
     let (server, name) = match place.rsplit_once('/') {
-        // A server's name may hold a slash itself.
+        // A server's name may contain a slash.
         Some((server, name)) if !known(place) && known(server) => (server, name),
         _ => (place.as_str(), target.name.as_str()),
     };
@@ -433,7 +436,7 @@ fn argument_keys(arguments: &Json) -> Vec<String> {
 /// How long the host waits for its tasks when it stops.
 pub(crate) const STOP_TIMEOUT: Duration = Duration::from_secs(8);
 
-/// A JSON object without members.
+/// Returns a JSON object without members.
 #[must_use]
 pub fn no_arguments() -> Json {
     Json::from(&Value::Object(serde_json::Map::new()))
@@ -447,7 +450,7 @@ mod tests {
     use super::CallOptions;
     use crate::host::Host;
 
-    /// Compiles only while a call can be spawned, as every face needs it.
+    /// Compiles only if a call can be spawned, which every face needs.
     #[expect(dead_code, reason = "it is enough that it compiles")]
     fn a_call_can_be_spawned(host: Host, lease: Lease, proposed: ProposedCall) {
         fn assert_spawnable<F: Future + Send + 'static>(_future: F) {}

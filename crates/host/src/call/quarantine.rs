@@ -1,4 +1,4 @@
-//! The part of the line that stops what nobody approved.
+//! The quarantine step of the call pipeline: stops calls of unapproved definitions.
 
 use switchboard_catalog::{ResolvedCall, ServerStatus, Tool};
 use switchboard_core::{Origin, Outcome, Published, Target, TargetKind};
@@ -8,7 +8,7 @@ use crate::call::pipeline::CallPipeline;
 use crate::host::Host;
 
 impl Host {
-    /// What is held back until a person has looked at it, as it is and as it changes.
+    /// Returns the servers and definitions that wait for approval.
     #[must_use]
     pub fn quarantine(&self) -> &Published<Quarantine> {
         self.pins().quarantine()
@@ -16,27 +16,28 @@ impl Host {
 }
 
 impl CallPipeline<'_> {
-    /// Why a target must not be used, if it is held back.
+    /// Returns the denial of a call to a target, if the target is in quarantine.
     pub(crate) fn target_quarantine(&self, target: &Target) -> Option<Outcome> {
         let quarantine = self.host.quarantine().load();
         let held = quarantine.find(target)?;
         let mut message = held.sentence(target);
-        // Models and clients get no word of a definition that nobody approved.
+        // Models and clients never see the text of an unapproved definition.
         if let Some(definition) = held.definition.filter(|_| self.caller.origin == Origin::Person) {
             message = format!("{message}\n{}", definition.diff());
         }
         Some(Outcome::denied("needs_approval", message).with_hint(held.hint(target)))
     }
 
-    /// Stops a call whose target is in quarantine, or whose definition has changed since the caller
-    /// was shown it.
+    /// Stops a call whose target is in quarantine, or whose definition has changed since it was
+    /// listed to the caller.
     pub(crate) fn reject_if_quarantined(&self, call: &ResolvedCall) -> Result<(), Outcome> {
         self.call_quarantine(call).map_or(Ok(()), Err)
     }
 
     fn call_quarantine(&self, call: &ResolvedCall) -> Option<Outcome> {
         let target = call.target();
-        // A resource is looked up where it is listed; a held template beside it does not matter.
+        // A listed resource does not depend on a template, so a quarantined template that matches
+        // its URI does not matter.
         if target.kind != TargetKind::Resource
             && let Some(outcome) = self.target_quarantine(target)
         {

@@ -1,4 +1,4 @@
-//! What a person allowed for as long as a caller's session goes on.
+//! Answers that allow a target for the rest of a caller's session.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -9,21 +9,21 @@ use switchboard_core::{Caller, Target};
 
 use crate::call::pipeline::SessionScope;
 
-/// So many sessions are remembered; then all are asked again.
+/// Maximum number of remembered sessions; beyond it, all are forgotten and asked again.
 const MAX_SESSIONS: usize = 10_000;
 
-/// A target, and the definition that the person saw.
+/// A target, and the digest of the definition that was approved.
 type ApprovedTarget = (Target, Arc<str>);
 
-/// What was allowed, by session.
+/// Allowed targets by session.
 #[derive(Debug, Default)]
 pub(crate) struct SessionAnswers {
     allowed: Mutex<HashMap<String, BTreeSet<ApprovedTarget>>>,
 }
 
 impl SessionAnswers {
-    /// Allows the call's target, as it is defined, in the caller's session; a call that stands alone
-    /// has none.
+    /// Allows the call's target, with its current definition, in the caller's session. Has no
+    /// effect for a call without a session.
     pub(crate) fn allow(&self, caller: &Caller, scope: &SessionScope, call: &ResolvedCall) {
         let Some(session) = session_name(caller, scope) else { return };
         let mut allowed = self.allowed.lock();
@@ -33,7 +33,7 @@ impl SessionAnswers {
         allowed.entry(session).or_default().insert(approved_target(call));
     }
 
-    /// Whether it was allowed.
+    /// Returns whether the call's target is allowed in the caller's session.
     pub(crate) fn allows(
         &self,
         caller: &Caller,
@@ -50,8 +50,8 @@ fn approved_target(call: &ResolvedCall) -> ApprovedTarget {
     (call.target().clone(), Arc::clone(call.definition_digest()))
 }
 
-/// The references of a conversation begin with its name; anyone else is known by what it proved, or
-/// else by its own name.
+/// Returns the session key of a caller: its verified identity, the conversation that its reference
+/// begins with, or its own name.
 fn session_name(caller: &Caller, scope: &SessionScope) -> Option<String> {
     match scope {
         SessionScope::None => return None,
@@ -85,7 +85,7 @@ mod tests {
         assert_eq!(of("two", Some("talk/2")), same);
         assert_ne!(of("one", None), of("two", None));
         assert_ne!(of("one", Some("other/1")), same);
-        // A name that others have as well is nobody's proof.
+        // A name that others may share does not identify a verified caller.
         let proven =
             |who: &str| session_name(&caller("one", None), &SessionScope::Verified(who.into()));
         assert_ne!(proven("a"), proven("b"));

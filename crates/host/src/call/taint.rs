@@ -1,4 +1,4 @@
-//! Taint: what the session of a call has read so far, which rules look at.
+//! Taint: the servers that the session of a call has read from, for rules that depend on them.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -12,14 +12,14 @@ use switchboard_store::{Ledger, LedgerError};
 use crate::call::pipeline::{CallPipeline, SessionScope};
 use crate::host::Host;
 
-/// What each session has read, here and by the record.
+/// Access to the taint of sessions, in memory and in the record.
 struct Taint<'a> {
     sessions: &'a SessionTracker,
     ledger: &'a Ledger,
     config: &'a Published<Config>,
 }
 
-/// Results of one target of a server in a conversation.
+/// The number of results that a conversation has read from one target.
 struct ReadResults {
     server: String,
     target: String,
@@ -31,7 +31,8 @@ impl<'a> Taint<'a> {
         Self { sessions: &host.rules().sessions, ledger: host.ledger(), config: host.config() }
     }
 
-    /// Returns the facts of a session; for a conversation that another process began, by the record.
+    /// Returns the facts of a session. For a conversation that another process began, they are
+    /// restored from the record.
     async fn facts(&self, key: &SessionKey) -> Result<SessionFacts, LedgerError> {
         if let Some(facts) = self.sessions.get(key) {
             return Ok(facts);
@@ -70,11 +71,11 @@ fn record_server(facts: &mut SessionFacts, server: &str, is_trusted: bool) {
 }
 
 impl Host {
-    /// Restores the taint of a conversation that holds results of these targets of servers, one for
-    /// each result, wherever they came from: a copy of a conversation has read what that one has.
+    /// Restores the taint of a conversation from its results, one `(server, target)` pair each.
+    /// They count wherever they came from: a copy of a conversation has read the same results.
     ///
     /// # Errors
-    /// When the record cannot be read.
+    /// Returns an error if the record cannot be read.
     pub async fn restore_taint(
         &self,
         conversation: &str,
@@ -95,6 +96,8 @@ impl Host {
         if !read.is_empty() {
             let taint = Taint::new(self);
             let key = SessionKey::for_conversation(conversation);
+            // Restore the facts in the record first: once the session is in memory, `facts` no
+            // longer reads the record.
             taint.facts(&key).await?;
             taint.ingest(&key, read);
         }
@@ -103,7 +106,7 @@ impl Host {
 }
 
 impl CallPipeline<'_> {
-    /// Counts the call in its session, and returns what the session did before.
+    /// Counts the call in its session, and returns the facts of the session before it.
     pub(crate) async fn enter_session(&self, call: &ResolvedCall) -> Result<SessionFacts, Outcome> {
         let before = self.session_facts().await?;
         let Some(key) = self.session_key() else { return Ok(before) };
@@ -115,7 +118,7 @@ impl CallPipeline<'_> {
         Taint::new(self.host).facts(&key).await.map_err(|error| error.outcome())
     }
 
-    /// Records that the session has read something of a server.
+    /// Records that the session has read a result of a server.
     pub(crate) fn record_taint(&self, call: &ResolvedCall) {
         let Some(key) = self.session_key() else { return };
         let target = call.target();
@@ -126,7 +129,7 @@ impl CallPipeline<'_> {
         });
     }
 
-    /// The session of the call; none for a call on its own.
+    /// Returns the session of the call, if it belongs to one.
     fn session_key(&self) -> Option<SessionKey> {
         match &self.options.session {
             SessionScope::Caller => Some(SessionKey::for_caller(self.caller)),

@@ -1,4 +1,4 @@
-//! Calls that servers go on with as tasks: waited for, looked at and given up later, by anybody.
+//! Calls that continue as tasks: finished, inspected and cancelled later, by any process.
 
 use std::sync::Arc;
 
@@ -15,29 +15,28 @@ use crate::call::in_flight::CallDetails;
 use crate::call::pipeline::{CallOptions, emit_finished, enter_call, exec_context};
 use crate::host::Host;
 
-/// Why nothing can be done about a task.
+/// The reason that a request about a task failed.
 #[derive(Debug, thiserror::Error)]
 pub enum TaskError {
     /// The record cannot be read.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
-    /// There is no such call.
     #[error("no call {0} is recorded")]
     NoCall(CallId),
-    /// The call is none that goes on by itself.
+    /// The call did not become a task.
     #[error("call {0} did not become a task")]
     NoTask(CallId),
-    /// The server did not do what was asked.
+    /// The server rejected the request or could not be reached.
     #[error("server `{server}`: {why}")]
     Server {
         server: String,
-        /// What it says, or why it says nothing.
+        /// The server's message, or why there is none.
         why: String,
     },
 }
 
 impl TaskError {
-    /// What to do next.
+    /// Returns the next step for the user.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match self {
@@ -57,7 +56,7 @@ pub(crate) struct RunningTask {
 }
 
 impl RunningTask {
-    /// Writes down what is known of the task.
+    /// Records the state of the task.
     pub(crate) async fn record(&self, open: &OpenCall, task: &TaskHandle, state: &TaskState) {
         let note = TaskNote {
             place: self.place.clone(),
@@ -65,12 +64,12 @@ impl RunningTask {
             task: task.clone(),
             state: state.clone(),
         };
-        // A task that cannot be written down is still followed here, but by no other process.
+        // A task that cannot be recorded is still followed here, but by no other process.
         _ = open.record_task(note).await;
     }
 }
 
-/// A task that was taken up again, and its call.
+/// A resumed task and its call.
 struct ResumedTaskCall<'a> {
     open: &'a OpenCall,
     running: RunningTask,
@@ -97,11 +96,11 @@ impl Host {
 }
 
 impl TaskCalls<'_> {
-    /// Waits for the end of a call that goes on as a task, and records it. A caller that gives up
-    /// leaves the task as it is.
+    /// Waits for the end of a call that continues as a task, and records it. Cancelling the wait
+    /// leaves the task running.
     ///
     /// # Errors
-    /// When there is no such task, or the record cannot be read.
+    /// Returns an error if there is no such task, or if the record cannot be read.
     pub async fn finish(&self, call: CallId, attention: &CallOptions) -> Result<Record, TaskError> {
         let (full, stored) = self.stored_task(call).await?;
         if full.summary.outcome.is_some() {
@@ -135,10 +134,10 @@ impl TaskCalls<'_> {
         self.first_record(record).await
     }
 
-    /// Has the server of a call that goes on as a task give it up, and records that.
+    /// Cancels a call that continues as a task, and records that.
     ///
     /// # Errors
-    /// When there is no such task, or the server did not do it.
+    /// Returns an error if there is no such task, or if the server did not cancel it.
     pub async fn cancel(&self, call: CallId) -> Result<Record, TaskError> {
         let (full, stored) = self.stored_task(call).await?;
         if full.summary.outcome.is_some() {
@@ -154,10 +153,10 @@ impl TaskCalls<'_> {
         self.first_record(record).await
     }
 
-    /// What the server says now of the task that a call has become.
+    /// Requests the current state of the task that a call has become.
     ///
     /// # Errors
-    /// When there is no such task, or the server says nothing.
+    /// Returns an error if there is no such task, or if the server does not answer.
     pub async fn state(&self, call: CallId) -> Result<TaskState, TaskError> {
         let (_, stored) = self.stored_task(call).await?;
         let limit = self.host.start_timeout();
@@ -167,16 +166,16 @@ impl TaskCalls<'_> {
         looking.await.map_err(|why| TaskError::Server { server, why })
     }
 
-    /// The tasks that a server tells of by itself, known to us or not.
+    /// Lists the tasks of a server, including those that this host did not start.
     ///
     /// # Errors
-    /// When it cannot be asked.
+    /// Returns an error if the server cannot be reached.
     pub async fn list(&self, server: &str) -> Result<Vec<(TaskHandle, TaskState)>, TaskError> {
         let listing = execute::list_tasks(self.host.fleet(), server, self.host.start_timeout());
         listing.await.map_err(|why| TaskError::Server { server: server.to_owned(), why })
     }
 
-    /// How a call ends that its caller gave up; a task is given up with it.
+    /// Returns the outcome of a call that its caller cancelled, after cancelling its task.
     pub(crate) async fn cancel_outcome(
         &self,
         target: &Target,
@@ -203,7 +202,7 @@ impl TaskCalls<'_> {
         Ok((full, stored))
     }
 
-    /// The result has to have the shape that the tool promised, if that is still what it was.
+    /// Checks the result against the output schema, if the definition is still the one called.
     fn check_result(&self, full: &FullCall, later: &LaterTask, outcome: Outcome) -> Outcome {
         let lease = self.host.lease();
         let sent = full.sent_arguments.as_ref().unwrap_or(&full.arguments).clone();
@@ -217,7 +216,7 @@ impl TaskCalls<'_> {
         }
     }
 
-    /// The record, or the one of somebody who was faster.
+    /// Returns the record, or the one of another process that closed the call first.
     async fn first_record(&self, record: Record) -> Result<Record, TaskError> {
         let Some(id) = record.id.filter(|_| !record.recorded) else { return Ok(record) };
         match self.host.ledger().show(id).await? {
@@ -226,7 +225,7 @@ impl TaskCalls<'_> {
         }
     }
 
-    /// What the ledger knows of a call that has ended.
+    /// Loads the record of a call that has ended.
     async fn load_record(&self, full: &FullCall) -> Result<Record, LedgerError> {
         let summary = &full.summary;
         let word = |(word, by): &(VerdictWord, String)| (*word, Arc::from(by.as_str()));
@@ -270,7 +269,7 @@ fn later(full: &FullCall, stored: &StoredTask) -> LaterTask {
     LaterTask { target: Target::new(full.summary.kind, &place.server, &target), place, task }
 }
 
-/// A server keeps a task for a time; it may be asked about too late.
+/// Explains a lost task whose time to live has expired.
 fn with_expiry_message(outcome: Outcome, stored: &StoredTask) -> Outcome {
     let lost = outcome.reason.as_deref() == Some("task_lost");
     if lost && stored.is_expired() {

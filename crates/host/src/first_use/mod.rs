@@ -1,4 +1,4 @@
-//! First use: what a person is shown of a new server or definition, and what follows from the answer.
+//! First use: the review of a new server or definition, and the effects of the answer.
 
 pub(crate) mod new_definition;
 pub(crate) mod new_server;

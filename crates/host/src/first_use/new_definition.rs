@@ -1,4 +1,4 @@
-//! What a person is shown of one definition of a new server: its words, and how much harm it could do.
+//! One definition of a new server as it is shown for approval: its text and its risk.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,7 +9,7 @@ use switchboard_policy::{PolicyFacts, SessionFacts, assess_risk};
 use switchboard_text::excerpt_text;
 use switchboard_trust::{PinKind, QuarantinedDefinition};
 
-/// As much of a definition's words is shown, in characters.
+/// Maximum number of characters shown of a definition's description.
 const MAX_TEXT_CHARS: usize = 300;
 
 /// One definition of a new server.

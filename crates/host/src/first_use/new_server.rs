@@ -1,4 +1,4 @@
-//! A server that waits for its first approval: what a person is shown of it, and what comes of the answer.
+//! A server that waits for its first approval: the details shown, and the effects of the answer.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use tokio::time::{Instant, timeout_at};
 use crate::first_use::new_definition::NewDefinition;
 use crate::host::Host;
 
-/// As long an answer may take to be followed.
+/// How long applying an answer may take.
 const APPLY_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A server that waits for its first approval, as a person is shown it.
@@ -43,16 +43,16 @@ pub struct NewServer {
     held: Vec<QuarantinedDefinition>,
 }
 
-/// What a person says to a server that is new.
+/// A person's answer about a new server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FirstAnswer {
-    /// It may be used, exactly as it was shown.
+    /// Approves the server exactly as it was shown.
     Use,
-    /// Nothing of it is used, also where nobody is there to be asked.
+    /// Rejects the server, also for callers that cannot ask a person.
     NotNow,
 }
 
-/// The first use of servers: those that wait for approval, and what a person answers.
+/// The first use of servers: those that wait for approval, and the answers about them.
 #[derive(Clone, Copy)]
 pub struct FirstUse<'a> {
     host: &'a Host,
@@ -67,7 +67,7 @@ impl Host {
 }
 
 impl<'a> FirstUse<'a> {
-    /// Returns the servers that wait for their first approval, as a person is shown them.
+    /// Returns the servers that wait for their first approval, with the details to show.
     #[must_use]
     pub fn new_servers(&self) -> Vec<NewServer> {
         let quarantine = self.host.quarantine().load();
@@ -81,8 +81,8 @@ impl<'a> FirstUse<'a> {
         new.into_iter().filter_map(|id| self.new_server(&quarantine, id, &found)).collect()
     }
 
-    /// Announces that a person at this face is about to look at a server: if it is new, its
-    /// definitions wait for them, unless the settings trust it.
+    /// Announces that a person at this face is about to look at a server. If the server is new, its
+    /// definitions wait for that person, unless the settings trust it.
     pub fn attend(&self, server: &str) {
         self.host.pins().first_use().attend(server);
     }
@@ -116,11 +116,12 @@ impl<'a> FirstUse<'a> {
         })
     }
 
-    /// Does what a person says to a server that is new, and waits until it is so. Gives whether all
-    /// that was shown is used from here on: what has changed meanwhile stays held.
+    /// Applies a person's answer about a new server, and waits until it is in effect. Returns
+    /// whether everything that was shown is usable now: definitions that changed meanwhile stay in
+    /// quarantine.
     ///
     /// # Errors
-    /// When the answer cannot be kept; then nothing of the server is used.
+    /// Returns an error if the answer cannot be stored; the server then stays unapproved.
     pub async fn answer(&self, new: &NewServer, answer: FirstAnswer) -> Result<bool, String> {
         let state = self.host.state_folder().to_owned();
         let identity = new.identity.clone();
@@ -136,7 +137,7 @@ impl<'a> FirstUse<'a> {
         if answer == FirstAnswer::NotNow {
             return Ok(false);
         }
-        // What passes is published after what is held.
+        // The fleet is published after the quarantine, so wait for the fleet.
         let mut changes = self.host.fleet().changes();
         let until = Instant::now() + APPLY_TIMEOUT;
         while !self.is_published(&changes.load(), new) {
@@ -147,7 +148,7 @@ impl<'a> FirstUse<'a> {
         Ok(!self.host.quarantine().load().holds_server(new.server.as_str()))
     }
 
-    /// Whether what is not held of a server is there for everyone.
+    /// Returns whether the approved definitions of a server have been published.
     fn is_published(&self, fleet: &Fleet, new: &NewServer) -> bool {
         let quarantine = self.host.quarantine().load();
         if first_use_version(&quarantine, &new.server).is_some_and(|now| now == new.version) {
@@ -170,7 +171,7 @@ impl<'a> FirstUse<'a> {
         if quarantine.holds_server(new.server.as_str()) {
             return true;
         }
-        // A server that has nothing but resources has all of them, or none.
+        // The offers of a server without definitions are either complete or absent.
         let raw = self.host.pins().raw().load();
         let is_whole =
             raw.servers.get(&new.server).is_none_or(|it| Arc::ptr_eq(offers, &it.offers));

@@ -1,4 +1,4 @@
-//! Servers that wait for their first approval are put before people in the queue, whichever face they sit at.
+//! Adds servers that wait for their first approval to the review queue, where every face sees them.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -18,14 +18,14 @@ use tokio_util::sync::CancellationToken;
 
 use crate::review::{ReviewQueue, ask_consent};
 
-/// How long such a question waits: longer than anybody lets a host run.
+/// How long such a question stays open: longer than any expected host uptime.
 const QUESTION_TIMEOUT: Duration = Duration::from_secs(30 * 86_400);
-/// So many definitions are named in the question; all of them are counted.
+/// Maximum number of definitions listed in the question; the count includes all.
 const MAX_NAMED: usize = 200;
-/// As much of a definition's words is shown, in characters.
+/// Maximum number of characters shown of each definition.
 const MAX_TEXT_CHARS: usize = 300;
 
-/// Asks people about servers that nobody has approved.
+/// Asks for the approval of new servers through the queue.
 pub(crate) struct FirstUseAsker {
     pub(crate) config: Published<Config>,
     pub(crate) waiting: ReviewQueue,
@@ -34,7 +34,7 @@ pub(crate) struct FirstUseAsker {
 }
 
 impl FirstUseAsker {
-    /// Asks about every server as soon as it is known what it offers, once for each version of that.
+    /// Asks about every new server as soon as its definitions are known, once per version of them.
     pub(crate) fn follow(self, held: &Published<Quarantine>, tasks: &Tasks) {
         let mut changes = held.changes();
         let stopping = tasks.stop_token().clone();
@@ -93,7 +93,7 @@ impl FirstUseAsker {
             details,
             QUESTION_TIMEOUT,
         );
-        // Who says no leaves it held; a question that cannot be put leaves it held as well.
+        // A rejected or failed question leaves the server in quarantine.
         if !matches!(asked.await, Ok(AskReply::Accept(_))) {
             return;
         }
@@ -127,7 +127,7 @@ fn details(entry: &ServerConfig, definitions: &[QuarantinedDefinition]) -> Value
     })
 }
 
-/// What the scanner says to a definition that a person should know.
+/// Returns the scanner's findings in a definition, if they are severe enough to show.
 fn findings(held: &QuarantinedDefinition) -> Vec<Value> {
     let findings = findings_in(held);
     if overall_severity(&findings).is_none_or(|severity| severity < Severity::Ask) {

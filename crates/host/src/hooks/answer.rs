@@ -1,4 +1,5 @@
-//! What a hook says about a call, out of how it ended and what it wrote: a doubt is a no (pure).
+//! Parses the answer of a hook from its exit and its output. Pure; an ambiguous answer never
+//! allows.
 
 use bytes::Bytes;
 use serde::Deserialize;
@@ -9,23 +10,22 @@ use switchboard_wire::Json;
 
 use crate::hooks::program::{HookExit, MAX_OUTPUT_BYTES};
 
-/// As much of a message is kept, in characters.
+/// Maximum number of characters kept of a message.
 const MAX_MESSAGE_CHARS: usize = 2_000;
 
-/// What a hook says about a call.
+/// The answer of a hook about a call.
 #[derive(Clone, Debug)]
 pub struct HookAnswer {
-    /// Whether it may run.
     pub permission: HookPermission,
-    /// Words for a person.
+    /// Message to the user.
     pub user_message: Option<String>,
-    /// Words for whoever proposed the call.
+    /// Message to the caller that proposed the call.
     pub agent_message: Option<String>,
-    /// The arguments to call it with instead.
+    /// Arguments that replace the proposed ones.
     pub updated_input: Option<Json>,
 }
 
-/// Whether a call may run. The order is that of strictness.
+/// Whether a call may run. Ordered by strictness.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum HookPermission {
     Allow,
@@ -33,26 +33,25 @@ pub enum HookPermission {
     Deny,
 }
 
-/// Why a hook says nothing that counts.
+/// The reason that a hook gave no valid answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookFailure {
-    /// What kind of failure it is.
     pub kind: HookFailureKind,
     pub message: String,
 }
 
-/// What kind of failure it is.
+/// The kind of a hook failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HookFailureKind {
-    /// It could not be asked, or broke down.
+    /// The hook could not be run, or failed.
     Broke,
-    /// It ended well and wrote nothing.
+    /// The hook succeeded without output.
     Silent,
-    /// It ended well and wrote something that is no answer.
+    /// The hook succeeded, but its output is not a valid answer.
     NoAnswer,
 }
 
-/// What came of asking a hook.
+/// The result of running a hook.
 #[derive(Clone, Debug)]
 pub enum HookOutcome {
     Answered(HookAnswer),
@@ -60,7 +59,7 @@ pub enum HookOutcome {
 }
 
 impl HookAnswer {
-    /// What it says in words, to whomever.
+    /// Returns the messages to user and caller as one text.
     #[must_use]
     pub fn message(&self) -> Option<String> {
         match (&self.user_message, &self.agent_message) {
@@ -71,7 +70,7 @@ impl HookAnswer {
 }
 
 impl HookPermission {
-    /// The word in answers and records.
+    /// Returns the word used in answers and records.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -82,11 +81,11 @@ impl HookPermission {
     }
 }
 
-/// Judges a hook that was asked before a call.
+/// Evaluates a hook that ran before a call.
 pub(super) fn judge(end: &HookExit, output: &[u8], errors: &[String]) -> HookOutcome {
     let written = parse_answer(output);
     match (end, written) {
-        // A no counts however the hook ended after it.
+        // A denial counts no matter how the hook ended.
         (_, Ok(answer)) if answer.permission == HookPermission::Deny => {
             HookOutcome::Answered(answer)
         }
@@ -107,7 +106,7 @@ pub(super) fn judge(end: &HookExit, output: &[u8], errors: &[String]) -> HookOut
         }
         (HookExit::Exited(0), Ok(answer)) => HookOutcome::Answered(answer),
         (HookExit::Exited(0), Err(kind)) => HookOutcome::Failed(kind),
-        // There may be a no in what nobody read.
+        // The part that was not read may contain a denial.
         (HookExit::OutputTooLong, _) => HookOutcome::Failed(HookFailure {
             kind: HookFailureKind::NoAnswer,
             ..run_failure(end, errors)
@@ -118,7 +117,7 @@ pub(super) fn judge(end: &HookExit, output: &[u8], errors: &[String]) -> HookOut
     }
 }
 
-/// What is wrong with how a hook ended, whatever it wrote.
+/// Returns the failure of a hook from its exit alone, regardless of its output.
 pub(super) fn exit_failure(end: &HookExit, errors: &[String]) -> Option<HookFailure> {
     match end {
         HookExit::Exited(0) => None,
@@ -160,7 +159,7 @@ fn parse_answer(output: &[u8]) -> Result<HookAnswer, HookFailure> {
         let message = "wrote no answer".to_owned();
         return Err(HookFailure { kind: HookFailureKind::Silent, message });
     }
-    // A member that stands twice could be read either way.
+    // Rejects duplicate keys, which parsers resolve differently.
     read_strictly(output).map_err(|error| no_answer(format!("wrote no JSON answer: {error}")))?;
     let written: HookAnswerJson<'_> = serde_json::from_slice(output)
         .map_err(|error| no_answer(format!("wrote an answer of another shape: {error}")))?;
@@ -171,7 +170,7 @@ fn parse_answer(output: &[u8]) -> Result<HookAnswer, HookFailure> {
     let permission = match written.permission.as_deref().map(str::trim) {
         Some("allow") => HookPermission::Allow,
         Some("ask") => HookPermission::Ask,
-        // A no is understood however it is written.
+        // A denial is accepted in any case.
         Some(word) if word.eq_ignore_ascii_case("deny") => HookPermission::Deny,
         Some(word) => {
             return Err(no_answer(format!("answered with the permission `{}`", truncate(word))));
@@ -196,14 +195,14 @@ fn parse_answer(output: &[u8]) -> Result<HookAnswer, HookFailure> {
     })
 }
 
-/// A member that is nearly the one that decides, or says no in the words of another program.
+/// Returns a member that resembles a decisive one, or denies in the format of another product.
 fn find_lookalike(output: &[u8]) -> Option<String> {
     let members: serde_json::Map<String, Value> = serde_json::from_slice(output).ok()?;
     let found = members.iter().find(|(name, value)| match normalize_name(name).as_str() {
         "permission" | "continue" => !["permission", "continue"].contains(&name.as_str()),
         "decision" | "permissiondecision" => is_refusal(value),
         "hookspecificoutput" => is_refusal(value) || value.get("updatedInput").is_some(),
-        // Arguments that nobody would put in place.
+        // Replacement arguments under a key that would be ignored.
         "updatedinput" => name.as_str() != "updated_input" && !value.is_null(),
         "allow" | "allowed" | "approve" | "approved" => **value == Value::Bool(false),
         "deny" | "denied" | "block" | "blocked" => **value == Value::Bool(true),
@@ -212,7 +211,7 @@ fn find_lookalike(output: &[u8]) -> Option<String> {
     found.map(|(name, _)| truncate(name))
 }
 
-/// Whether a value says no, or wants a person to be asked, as other programs write it.
+/// Returns whether a value means "deny" or "ask" in the format of other products.
 fn is_refusal(value: &Value) -> bool {
     let words = ["deny", "denied", "block", "reject", "ask", "no"];
     let inner = ["permissionDecision", "decision", "behavior"];

@@ -1,4 +1,4 @@
-//! Every way in which a hook can end, against what it wrote.
+//! Tests of every combination of exit and output of a hook.
 
 use super::*;
 
@@ -117,7 +117,7 @@ fn what_can_be_read_in_two_ways_is_no_answer() {
         "\"allow\"",
         "allow",
         r#"{"permission":["allow"]}"#,
-        // Other arguments, or a no, in the words of another program.
+        // Replacement arguments, or a denial, in the format of another product.
         r#"{"permission":"allow","updatedInput":{"a":1}}"#,
         r#"{"permission":"allow","hookSpecificOutput":{"updatedInput":{}}}"#,
         r#"{"permission":"allow","hookSpecificOutput":{"decision":{"behavior":"deny"}}}"#,

@@ -1,11 +1,12 @@
-//! The `command` of a hook: a program with arguments where the text is plain, a line for a shell where not.
+//! Parses the `command` of a hook: a program with arguments if the text is plain, else a shell
+//! line.
 
 use crate::hooks::hook::HookAction;
 
-/// What a command is made of, if no shell is needed to tell.
+/// Parses a command; anything that needs a shell becomes [`HookAction::Shell`].
 pub(super) fn parse_command(text: &str) -> HookAction {
     match split_words(text).as_deref() {
-        // A variable before the program is for a shell.
+        // An assignment before the program needs a shell.
         Some([program, args @ ..]) if !program.contains('=') => {
             HookAction::Program { program: program.clone(), args: args.to_vec() }
         }
@@ -13,10 +14,10 @@ pub(super) fn parse_command(text: &str) -> HookAction {
     }
 }
 
-/// What stands between the words of a line, beside spaces.
+/// Characters that separate words of a shell line, in addition to whitespace.
 const SHELL_DELIMITERS: &str = if cfg!(windows) { "|&;<>()\"'`=,^%" } else { "|&;<>()\"'`=" };
 
-/// Every word of a command that may name a file, also of one that needs a shell.
+/// Returns every word of a command that may name a file, also of a shell line.
 pub(super) fn possible_files(run: &HookAction) -> Vec<&str> {
     match run {
         HookAction::Program { program, args } => {
@@ -30,7 +31,7 @@ pub(super) fn possible_files(run: &HookAction) -> Vec<&str> {
     }
 }
 
-/// The words of a plain command line; none if a character in it means something to a shell.
+/// Splits a plain command line into words; `None` if a character in it is special to a shell.
 fn split_words(text: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -42,9 +43,9 @@ fn split_words(text: &str) -> Option<Vec<String>> {
                 let inner = read_quoted(&mut characters, character)?;
                 word.get_or_insert_default().push_str(&inner);
             }
-            // At the start of a word it stands for the home folder.
+            // A leading tilde expands to the home folder.
             '~' if word.is_none() => return None,
-            // Two of them stand for a variable there.
+            // A pair of percent signs expands a variable on Windows.
             '%' if cfg!(windows) => return None,
             c if c.is_alphanumeric() || "-_./:@%+=,~".contains(c) => {
                 word.get_or_insert_default().push(c);
@@ -56,7 +57,7 @@ fn split_words(text: &str) -> Option<Vec<String>> {
     words.first().is_some_and(|first| !first.is_empty()).then_some(words)
 }
 
-/// The text up to the closing quote; none if there is none, or a shell would change it.
+/// Reads up to the closing quote; `None` if it is missing or a shell would expand the text.
 fn read_quoted(characters: &mut std::str::Chars<'_>, quote: char) -> Option<String> {
     let mut inner = String::new();
     for character in characters {

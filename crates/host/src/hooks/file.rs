@@ -1,4 +1,4 @@
-//! One `hooks.json`, read into hooks: everything that counts is checked, nothing is guessed.
+//! Parses one `hooks.json` into hooks, strictly: an entry that is not understood is an error.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -13,21 +13,21 @@ use crate::hooks::hook::{Hook, HookAction, HookEvent, HookRules};
 use crate::hooks::matcher::Matcher;
 use crate::hooks::web;
 
-/// How long a hook may take if it says nothing.
+/// Timeout of a hook that does not set one.
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
-/// The longest time that a hook may ask for, in seconds.
+/// Maximum timeout that a hook may set.
 const MAX_TIMEOUT_SECONDS: f64 = 600.0;
 
-/// What a file says.
+/// The contents of one file.
 #[derive(Debug)]
 pub(super) struct HookFileContents {
     pub(super) rules: HookRules,
     pub(super) hooks: Vec<Hook>,
-    /// What is there and does not count here.
+    /// Entries that are ignored here.
     pub(super) notes: Vec<String>,
 }
 
-/// Whose file it is and where its programs run.
+/// The file, its level, and the folder in which its programs run.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct HookFileOwner<'a> {
     pub(super) file: &'a Path,
@@ -35,7 +35,7 @@ pub(super) struct HookFileOwner<'a> {
     pub(super) folder: &'a Path,
 }
 
-/// One entry, as it is written.
+/// One entry of the file.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct HookEntry {
@@ -49,7 +49,7 @@ struct HookEntry {
     matcher: Option<String>,
 }
 
-/// Reads what a file says.
+/// Parses the contents of a file.
 pub(super) fn parse_contents(
     value: &Value,
     owner: HookFileOwner<'_>,
@@ -66,7 +66,7 @@ pub(super) fn parse_contents(
         let when =
             [HookEvent::Before, HookEvent::After].into_iter().find(|when| when.as_str() == event);
         let Some(when) = when else {
-            // A name in another spelling would be a guard that never stands there.
+            // A misspelled event would be a guard that never runs.
             if is_mcp_event(event) {
                 return Err(wrong(&format!(
                     "`{event}` is not known: `{}` and `{}` are",
@@ -91,7 +91,7 @@ pub(super) fn parse_contents(
     Ok(read)
 }
 
-/// Whether it is about calls of MCP, in whatever spelling: no other event has that in its name.
+/// Returns whether an event is about MCP calls, in any spelling: no other event contains "mcp".
 fn is_mcp_event(event: &str) -> bool {
     event.to_ascii_lowercase().contains("mcp")
 }
@@ -143,7 +143,7 @@ fn parse_hook(
 fn parse_action(entry: &HookEntry) -> Result<(String, HookAction), String> {
     match entry.kind.as_deref() {
         None | Some("command" | "http") => {}
-        // It stands there as a guard, so it must not be passed over.
+        // The entry is meant as a guard, so it must not be ignored: it fails when it is run.
         Some(kind) => {
             let why = format!("hooks of type `{kind}` cannot be asked here");
             return Ok((kind.to_owned(), HookAction::Unusable(why)));
@@ -177,16 +177,16 @@ fn unknown_keys(entry: &Value) -> impl Iterator<Item = &String> {
     keys.filter(|key| !KEYS.contains(&key.as_str()))
 }
 
-/// What is wrong with a file of hooks.
+/// An error in a hook file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HookError {
-    /// The file cannot be read or is no JSON.
+    /// The file cannot be read or is not JSON.
     #[error("{0}")]
     Unreadable(ConfigError),
-    /// The file does not say what a file of hooks says.
+    /// The file is not a valid hook file.
     #[error("{what} ({})", file.display())]
     Wrong { file: PathBuf, what: String },
-    /// A project's file is not what a person approved.
+    /// A project's file differs from the approved one.
     #[error("the project's hooks are not those that were approved ({})", file.display())]
     Changed { file: PathBuf },
 }
@@ -196,7 +196,7 @@ impl HookError {
         Self::Wrong { file: file.to_owned(), what: what.into() }
     }
 
-    /// What to do about it.
+    /// Returns a suggestion how to fix the error.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {

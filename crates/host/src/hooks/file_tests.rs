@@ -1,4 +1,4 @@
-//! What a file of hooks may say, and what is refused.
+//! Tests of valid and invalid hook files.
 
 use switchboard_document::json_value;
 

@@ -1,4 +1,4 @@
-//! One hook: what runs, when, for which calls, and what its failure means.
+//! One hook: its action, its event, the calls it matches, and the effect of its failure.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,44 +12,43 @@ use crate::hooks::seal::ApprovalSeal;
 /// One entry of a `hooks.json`.
 #[derive(Clone, Debug)]
 pub struct Hook {
-    /// Its text in the file: the command or the address.
+    /// The text in the file: the command or the URL.
     pub name: String,
     pub level: PolicyLevel,
-    /// When it is asked.
     pub event: HookEvent,
     pub action: HookAction,
-    /// How long it may take.
+    /// The timeout.
     pub limit: Duration,
     /// Whether a failure of the hook stops the call.
     pub fail_closed: bool,
-    /// Which rules its file is written for.
+    /// The version of the rules that its file uses.
     pub rules: HookRules,
-    /// Where a program runs.
+    /// The working directory of a program.
     pub folder: PathBuf,
     pub(super) matcher: Option<Matcher>,
-    /// What was approved together with it, if it is a project's.
+    /// The approved state of the files it runs, if it belongs to a project.
     pub(super) seal: Option<Arc<ApprovalSeal>>,
 }
 
-/// When a hook is asked.
+/// The event at which a hook runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HookEvent {
-    /// Before a call, about whether it may run.
+    /// Before a call; the hook decides whether it runs.
     Before,
-    /// After a call, about its result.
+    /// After a call; the hook receives its result.
     After,
 }
 
-/// Which rules hold for the hooks of a file.
+/// The version of the rules for the hooks of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HookRules {
-    /// Every hook is asked, the strictest answer counts, durations are in milliseconds.
+    /// Every hook runs, the strictest answer counts, durations are in milliseconds.
     Current,
-    /// Those of Cursor 2.3.41: the first answer ends the chain, durations are in seconds.
+    /// The rules of Cursor 2.3.41: the first answer ends the chain, durations are in seconds.
     Cursor2341,
 }
 
-/// What a hook is.
+/// The action of a hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HookAction {
     /// A program with its arguments, without a shell.
@@ -60,20 +59,20 @@ pub enum HookAction {
     },
     /// A line for the system's shell.
     Shell(String),
-    /// An address that is sent the input.
+    /// A URL that the input is posted to.
     Web(String),
-    /// Something that cannot be asked here, and why.
+    /// A type of hook that is not supported, with the reason.
     Unusable(String),
 }
 
 impl Hook {
-    /// Whether it wants to hear of calls of this target.
+    /// Returns whether the hook applies to calls of this target.
     #[must_use]
     pub fn matches(&self, server: &str, target: &str) -> bool {
         self.matcher.as_ref().is_none_or(|matcher| matcher.matches(server, target))
     }
 
-    /// The pattern over names of tools, if it has one.
+    /// Returns the pattern over tool names, if there is one.
     #[must_use]
     pub fn pattern(&self) -> Option<&str> {
         self.matcher.as_ref().map(Matcher::as_str)
@@ -81,7 +80,7 @@ impl Hook {
 }
 
 impl HookEvent {
-    /// The name of the event, in the file and in the input.
+    /// Returns the name of the event, in the file and in the input.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -92,7 +91,7 @@ impl HookEvent {
 }
 
 impl HookRules {
-    /// What `version` says in the file.
+    /// Returns the `version` in the file.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {

@@ -1,4 +1,4 @@
-//! What a hook is given: one JSON object with the names of Cursor's protocol.
+//! The input of a hook: one JSON object with the names of Cursor's protocol.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,27 +10,25 @@ use switchboard_core::{Target, TargetKind};
 
 use crate::hooks::hook::{HookEvent, HookRules};
 
-/// The call that hooks are asked about, and who wants it.
+/// The call that a hook runs for, and its caller.
 #[derive(Clone, Debug)]
 pub struct HookInput {
-    /// The conversation that the call belongs to, or a name for the call alone.
+    /// The conversation that the call belongs to, or an id for the call alone.
     pub conversation: String,
     pub call: String,
-    /// The model that proposed it; empty if none did.
+    /// The model that proposed the call, or empty.
     pub model: String,
-    /// The folders that are worked in.
+    /// The workspace folders.
     pub roots: Vec<PathBuf>,
     pub target: Target,
-    /// The text of the arguments.
+    /// The arguments as JSON text.
     pub arguments: String,
-    /// How its server is reached.
     pub location: ServerLocation,
 }
 
-/// How a server is reached.
+/// The command line or URL of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerLocation {
-    /// By a command line.
     Command(String),
     Url(String),
 }
@@ -63,7 +61,7 @@ struct HookInputJson<'a> {
     duration: Option<serde_json::Number>,
 }
 
-/// The result of a call and the time that it took.
+/// The result of a call and its duration.
 #[derive(Clone, Copy, Debug)]
 struct HookCallResult<'a> {
     text: &'a str,
@@ -71,13 +69,13 @@ struct HookCallResult<'a> {
 }
 
 impl HookInput {
-    /// What a hook is given before the call.
+    /// Returns the input of a hook before the call.
     #[must_use]
     pub fn before_json(&self, rules: HookRules) -> String {
         self.to_json(HookEvent::Before, rules, None)
     }
 
-    /// What a hook is given after the call.
+    /// Returns the input of a hook after the call.
     #[must_use]
     pub fn after_json(&self, rules: HookRules, result: &str, took: Duration) -> String {
         self.to_json(HookEvent::After, rules, Some(HookCallResult { text: result, took }))
@@ -117,11 +115,12 @@ impl HookInput {
             result_json: result.map(|result| result.text),
             duration: result.map(|result| duration_number(result.took, rules)),
         };
-        // There is nothing in it that cannot be written; without an input no hook would allow.
+        // Serialization cannot fail here; on an empty input no hook would allow the call.
         serde_json::to_string(&input).unwrap_or_default()
     }
 
-    /// The name and the arguments of a tool; what is read goes by the name of the request.
+    /// Returns the name and arguments as for a tool; resources and prompts use their request's
+    /// method.
     fn as_tool(&self) -> (&str, String) {
         let name = &self.target.name;
         match self.target.kind {
@@ -136,7 +135,7 @@ impl HookInput {
     }
 }
 
-/// The version that hooks are told.
+/// The version that is reported to hooks.
 pub(super) const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 fn duration_number(took: Duration, rules: HookRules) -> serde_json::Number {
@@ -151,7 +150,7 @@ fn duration_number(took: Duration, rules: HookRules) -> serde_json::Number {
 }
 
 impl ServerLocation {
-    /// How the server of an entry is reached.
+    /// Returns how the server of a configuration entry is reached.
     #[must_use]
     pub fn from_config(config: Option<&ServerConfig>) -> Self {
         match config.map(|config| &config.transport) {
@@ -160,7 +159,7 @@ impl ServerLocation {
                 Self::Command(words.collect::<Vec<_>>().join(" "))
             }
             Some(Transport::Http { urls, .. }) => {
-                // A key may stand behind the question mark.
+                // The query may contain an API key.
                 let url = urls.first().and_then(|url| url.split(['?', '#']).next());
                 Self::Url(url.unwrap_or_default().to_owned())
             }

@@ -1,4 +1,4 @@
-//! The input of hooks, byte for byte.
+//! Tests of the input of hooks, byte for byte.
 
 use super::*;
 

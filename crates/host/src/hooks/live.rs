@@ -1,4 +1,4 @@
-//! The hooks that are in force: read at the start, and again whenever a file changes.
+//! The hooks in force: read at startup, and again whenever a file changes.
 
 use std::sync::Arc;
 
@@ -9,14 +9,14 @@ use switchboard_files::watch;
 use crate::hooks::runner::HookRunner;
 use crate::hooks::set::{HookSet, HookSource};
 
-/// The hooks of a host, and who asks them.
+/// The hooks of a host, and their runner.
 #[derive(Debug)]
 pub(crate) struct LiveHooks {
     set: Published<HookSet>,
     runner: HookRunner,
 }
 
-/// What hooks need of the host around them.
+/// The parts of the host that hooks need.
 pub(crate) struct HookContext<'a> {
     pub(crate) environment: &'a Environment,
     pub(crate) config: &'a Published<Config>,
@@ -26,7 +26,7 @@ pub(crate) struct HookContext<'a> {
 }
 
 impl LiveHooks {
-    /// Reads the hooks and follows their files.
+    /// Reads the hooks and watches their files.
     pub(crate) fn start(places: &Places, around: HookContext<'_>) -> Self {
         let source = HookSource::new(places, &around.config.load());
         let set = Published::new(source.read());
@@ -36,7 +36,7 @@ impl LiveHooks {
         Self { set, runner }
     }
 
-    /// The hooks, if calls have anything to do with them.
+    /// Returns the hooks, unless none of them affects calls.
     pub(crate) fn in_force(&self) -> Option<Arc<HookSet>> {
         Some(self.set.load()).filter(|set| !set.is_idle())
     }
@@ -45,7 +45,7 @@ impl LiveHooks {
         &self.runner
     }
 
-    /// All of them, whether they count or not.
+    /// Returns all hooks, whether or not they are in force.
     pub(crate) fn set(&self) -> Arc<HookSet> {
         self.set.load()
     }
@@ -63,14 +63,14 @@ fn follow_files(
     tasks.spawn(async move {
         let mut watch = watch(source.watched_files(&set.load()));
         loop {
-            // What changed between the first reading and the watch is read now.
+            // The first pass picks up changes between the initial read and the start of the watch.
             let newer = source.read();
             watch.set_files(source.watched_files(&newer));
             let problems = newer.problems();
             if !problems.is_empty() {
                 events.emit(|| EventKind::HooksRead { problems });
             }
-            // A file that is being written does not take the place of what it said before.
+            // A half-written file does not replace the previous hooks.
             if newer.first_error().is_none()
                 || set.load().first_error().is_some()
                 || has_lost_approval(&newer)
@@ -80,7 +80,7 @@ fn follow_files(
             tokio::select! {
                 () = stopping.cancelled() => return,
                 () = watch.changed() => {}
-                // The settings may name another file of the team.
+                // The settings may name another team file.
                 newer = config.changed() => {
                     source = HookSource::new(&source.places, &newer);
                 }
@@ -89,7 +89,8 @@ fn follow_files(
     });
 }
 
-/// Whether a project's hooks are not those any more that were approved: they must not run.
+/// Returns whether a project's hooks differ from the approved ones: the old ones must not run
+/// either.
 fn has_lost_approval(set: &HookSet) -> bool {
     use crate::hooks::file::HookError;
     matches!(set.first_error(), Some(HookError::Changed { .. }))

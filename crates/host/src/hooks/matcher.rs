@@ -1,12 +1,12 @@
-//! The `matcher` of a hook: a regular expression over the names of tools.
+//! The `matcher` of a hook: a regular expression over tool names.
 
 use jsonschema::{PatternOptions, Validator};
 use serde_json::{Value, json};
 
-/// The most memory that one expression may take, in bytes.
+/// Maximum memory of one compiled expression.
 const MAX_REGEX_BYTES: usize = 1 << 20;
 
-/// Which calls a hook wants to hear of.
+/// The calls that a hook applies to.
 #[derive(Clone, Debug)]
 pub(super) struct Matcher {
     text: String,
@@ -14,13 +14,13 @@ pub(super) struct Matcher {
 }
 
 impl Matcher {
-    /// Takes the text of the file; one that means every call is none.
+    /// Compiles the text of the file; returns `None` for one that matches every call.
     pub(super) fn new(text: &str) -> Result<Option<Self>, String> {
         if text.is_empty() || text == "*" {
             return Ok(None);
         }
-        // The engine that needs no going back: it always comes to an end, and so cannot be led
-        // to skip a hook by the name of a tool.
+        // The engine without backtracking: it always terminates, so a crafted tool name cannot
+        // cause a hook to be skipped.
         let engine =
             PatternOptions::regex().size_limit(MAX_REGEX_BYTES).dfa_size_limit(MAX_REGEX_BYTES);
         let check = jsonschema::options()
@@ -31,7 +31,7 @@ impl Matcher {
         Ok(Some(Self { text: text.to_owned(), check }))
     }
 
-    /// Whether a call is meant, under any of the names that it goes by.
+    /// Returns whether a call matches, under any of its names.
     pub(super) fn matches(&self, server: &str, target: &str) -> bool {
         [target.to_owned(), format!("MCP:{target}"), format!("{server}/{target}")]
             .into_iter()

@@ -1,4 +1,4 @@
-//! Shows on the desktop that something waits for a person, where the settings want it.
+//! Shows desktop notifications for pending reviews, if the settings enable them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -9,12 +9,12 @@ use tokio::sync::broadcast::error::RecvError;
 
 use crate::hooks::program::{HookExit, HookLaunch, HookOutput, run_program};
 
-/// How long showing it may take.
+/// How long showing a notification may take.
 const NOTIFY_TIMEOUT: Duration = Duration::from_secs(20);
-/// As much of a name is shown, in characters.
+/// Maximum number of characters shown of a name.
 const MAX_NAME_CHARS: usize = 60;
 
-/// Follows what waits for a person as long as `settings.notifications` is on.
+/// Notifies of pending reviews while `settings.notifications` is on.
 pub(crate) fn notify_pending_reviews(
     config: &Published<Config>,
     environment: &Environment,
@@ -30,7 +30,7 @@ pub(crate) fn notify_pending_reviews(
             .run_until_cancelled(async {
                 let mut config = changes.load();
                 loop {
-                    // Who does not watch costs nothing: no event is made for it.
+                    // Subscribe only while enabled: events without a subscriber are not built.
                     if config.settings.notifications {
                         tokio::select! {
                             () = show_pending(&environment, &events) => return,
@@ -66,7 +66,7 @@ async fn show_pending(environment: &Environment, events: &Events) {
     }
 }
 
-/// A name without anything that a desktop could take for markup, an option or a line of its own.
+/// Replaces every character that a desktop could interpret as markup, an option or a new line.
 fn sanitize(text: &str) -> String {
     let harmless = |c: char| if c.is_alphanumeric() || "-_./: ".contains(c) { c } else { '?' };
     text.chars().take(MAX_NAME_CHARS).map(harmless).collect()
@@ -84,7 +84,7 @@ async fn show_notification(environment: &Environment, text: &str) -> Result<(), 
             other => other.to_owned(),
         })
         .collect();
-    // Some scripts take their words from here, so that they are never read as a program.
+    // Some scripts read the text from the environment, so that it is never interpreted as code.
     let env = BTreeMap::from([
         ("SWITCHBOARD_TITLE".to_owned(), TITLE.to_owned()),
         ("SWITCHBOARD_TEXT".to_owned(), text.to_owned()),
@@ -112,7 +112,7 @@ async fn show_notification(environment: &Environment, text: &str) -> Result<(), 
     }
 }
 
-/// The variables by which a program finds the desktop.
+/// Returns the variables by which a program finds the desktop session.
 fn desktop_variables(variables: &BTreeMap<String, String>) -> BTreeMap<String, String> {
     ["DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR", "DISPLAY", "WAYLAND_DISPLAY"]
         .iter()

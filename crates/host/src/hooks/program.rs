@@ -1,4 +1,5 @@
-//! Runs the program of a hook: its input, its bounded output, its end, and that of all it started.
+//! Runs the program of a hook: writes its input, reads its bounded output, and ends its process
+//! tree.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -10,23 +11,22 @@ use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::process::{ChildStdin, ChildStdout};
 use tokio::time::timeout;
 
-/// The longest answer, in bytes.
+/// Maximum size of an answer.
 pub(super) const MAX_OUTPUT_BYTES: usize = 64 * 1024;
-/// As many of the last lines of errors are kept.
+/// Maximum number of trailing lines of standard error that are kept.
 const MAX_ERROR_LINES: usize = 5;
 
 /// How a hook ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum HookExit {
-    /// With an exit status.
     Exited(i32),
-    /// In another way, or it never began.
+    /// It was killed, timed out or could not be started.
     Broke(String),
-    /// It wrote more than is read.
+    /// It wrote more than [`MAX_OUTPUT_BYTES`].
     OutputTooLong,
 }
 
-/// What a hook left behind.
+/// The exit and output of a hook.
 #[derive(Clone, Debug)]
 pub(super) struct HookOutput {
     pub(super) end: HookExit,
@@ -34,15 +34,15 @@ pub(super) struct HookOutput {
     pub(super) errors: Vec<String>,
 }
 
-/// What to start and where.
+/// The program to start and its environment.
 pub(super) struct HookLaunch<'a> {
     pub(super) program: &'a str,
     pub(super) args: &'a [String],
-    /// What follows the arguments of a shell.
+    /// The line that follows the arguments of a shell.
     pub(super) shell_line: Option<&'a str>,
     pub(super) folder: &'a Path,
     pub(super) env: &'a BTreeMap<String, String>,
-    /// The variables of our own environment.
+    /// The variables of this process.
     pub(super) inherited_env: &'a BTreeMap<String, String>,
     pub(super) keeper: Option<&'a [String]>,
 }
@@ -53,7 +53,7 @@ impl HookOutput {
     }
 }
 
-/// Runs a program with `input` and waits for its end, but not longer than `limit`.
+/// Runs a program with `input` and waits for its end, at most for `limit`.
 pub(super) async fn run_program(
     start: &HookLaunch<'_>,
     input: &str,
@@ -88,7 +88,7 @@ pub(super) async fn run_program(
         Err(_) => HookExit::Broke(format!("did not end within {} s", limit.as_secs_f64())),
         Ok(_) if output.len() > MAX_OUTPUT_BYTES => HookExit::OutputTooLong,
         Ok(Some(status)) => match status.code() {
-            // The keeper hands on a signal the way shells do.
+            // The keeper reports a signal the way shells do.
             Some(code @ 129..=192) if cfg!(unix) => {
                 HookExit::Broke(format!("was killed by signal {}", code - 128))
             }
@@ -97,7 +97,7 @@ pub(super) async fn run_program(
         },
         Ok(None) => HookExit::Broke("ended in an unknown way".to_owned()),
     };
-    // Whatever it started ends with it, also where it did not end by itself.
+    // Ends all processes that it started, also after a timeout.
     drop(process);
     HookOutput { end, output, errors: log.last_lines(MAX_ERROR_LINES) }
 }
@@ -109,7 +109,7 @@ async fn write_input(mut stdin: ChildStdin, input: &str) {
 }
 
 async fn read_output(stdout: ChildStdout, output: &mut Vec<u8>) {
-    // One byte over the limit tells a whole answer from a truncated one; then the pipe is closed.
-    // After a read error the hook is judged by the part that arrived.
+    // One byte over the limit distinguishes a complete answer from a truncated one; then the pipe
+    // is closed. After a read error the hook is judged by the part that arrived.
     _ = stdout.take(MAX_OUTPUT_BYTES as u64 + 1).read_to_end(output).await;
 }

@@ -1,4 +1,4 @@
-//! Asks one hook about one call, whatever it is, and says how that went.
+//! Runs one hook for one call, and reports its answer or failure.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -14,35 +14,33 @@ use crate::hooks::input::{HookInput, VERSION};
 use crate::hooks::program::{HookLaunch, HookOutput};
 use crate::hooks::{program, web};
 
-/// As many hooks are asked at the same time.
+/// Maximum number of hooks running at the same time.
 const MAX_CONCURRENT_HOOKS: usize = 32;
 
-/// The system's shell and what makes it run the line that follows, without any start-up of its own.
+/// The system's shell, with the options that run a line without start-up files.
 const SHELL: (&str, &[&str]) =
     if cfg!(windows) { ("cmd", &["/D", "/S", "/C"]) } else { ("/bin/sh", &["-c"]) };
 
-/// Asks hooks.
+/// Runs hooks.
 pub struct HookRunner {
     inherited_env: BTreeMap<String, String>,
     env: BTreeMap<String, String>,
     keeper: Option<Vec<String>>,
     client: OnceLock<reqwest::Client>,
-    /// Many calls at once must not become many processes at once.
+    /// Limits concurrency, so that many calls do not start many processes at once.
     slots: Semaphore,
 }
 
-/// What came of asking a hook before a call.
+/// The result of running a hook before a call.
 #[derive(Clone, Debug)]
 pub struct HookResult {
-    /// What it said, or why it did not.
     pub outcome: HookOutcome,
-    /// How long that took.
     pub took: Duration,
 }
 
 impl HookRunner {
-    /// Asks hooks in this environment, for a project in this folder, with a keeper between us and
-    /// them if there is one.
+    /// Creates a runner for this environment and project folder, with an optional keeper between
+    /// this process and the hooks.
     #[must_use]
     pub fn new(
         environment: &Environment,
@@ -65,7 +63,7 @@ impl HookRunner {
         }
     }
 
-    /// Asks a hook whether a call may run.
+    /// Runs a hook before a call, and returns its answer.
     pub async fn ask(&self, hook: &Hook, occasion: &HookInput) -> HookResult {
         let began = Instant::now();
         let left = self.run_hook(hook, occasion.before_json(hook.rules)).await;
@@ -73,7 +71,7 @@ impl HookRunner {
         HookResult { outcome: judged, took: began.elapsed() }
     }
 
-    /// Tells a hook of the result of a call; gives what went wrong, and how long it took.
+    /// Notifies a hook of the result of a call; returns its failure, if any, and its duration.
     pub async fn notify(
         &self,
         hook: &Hook,
@@ -87,12 +85,12 @@ impl HookRunner {
     }
 
     async fn run_hook(&self, hook: &Hook, input: String) -> HookOutput {
-        // Who waits here waits for hooks that have a limit of their own.
+        // The wait is bounded: the running hooks have timeouts.
         let Ok(_slot) = self.slots.acquire().await else {
             return HookOutput::from_failure("cannot be asked");
         };
         if let Some(seal) = hook.seal.clone() {
-            // A script may have been exchanged since it was approved.
+            // A script may have been replaced since it was approved.
             let checking = tokio::task::spawn_blocking(move || seal.is_intact());
             if !checking.await.unwrap_or(false) {
                 return HookOutput::from_failure(
@@ -126,7 +124,7 @@ impl HookRunner {
     async fn ask_url(&self, url: &str, input: String, limit: Duration) -> HookOutput {
         if self.client.get().is_none() {
             match web::build_client() {
-                // Who was first has made the same one.
+                // Another call may have set an equal client first.
                 Ok(client) => self.client.set(client).unwrap_or(()),
                 Err(error) => return HookOutput::from_failure(format!("cannot be asked: {error}")),
             }
@@ -139,8 +137,8 @@ impl HookRunner {
 }
 
 impl HookResult {
-    /// Whether a failure stops the call: unless the file says otherwise, and what is no answer
-    /// even then, by the rules of today.
+    /// Returns whether a failure stops the call. `failClosed: false` lets it pass, except for an
+    /// invalid answer under the current rules.
     #[must_use]
     pub fn blocks_call(failure: &HookFailure, hook: &Hook) -> bool {
         hook.fail_closed

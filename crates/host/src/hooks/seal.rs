@@ -1,4 +1,5 @@
-//! What an approval of a project's hooks refers to: the file and every script of the project it names.
+//! The digest that an approval of a project's hooks refers to: the file and every project script it
+//! names.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,10 +10,11 @@ use switchboard_text::Digest;
 use crate::hooks::command::possible_files;
 use crate::hooks::hook::Hook;
 
-/// The longest script that can be approved, in bytes.
+/// Maximum size of a script that can be approved.
 const MAX_SCRIPT_BYTES: u64 = 16 * 1024 * 1024;
 
-/// What was approved: a text, and files that must stay as they are, there or not.
+/// The approved state: the text of the file, and the files it names, none of which may change,
+/// appear or disappear.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ApprovalSeal {
     text: String,
@@ -22,7 +24,7 @@ pub(super) struct ApprovalSeal {
 }
 
 impl ApprovalSeal {
-    /// What is to be approved of a project's file with this text and these hooks.
+    /// Computes the seal of a project's file with this text and these hooks.
     pub(super) fn new(text: &str, hooks: &[Hook], project: &Path) -> Result<Self, String> {
         let project = fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
         let mut named: Vec<PathBuf> = hooks
@@ -44,12 +46,12 @@ impl ApprovalSeal {
         &self.digest
     }
 
-    /// The scripts of the project that are there.
+    /// Returns the named files that exist as scripts of the project.
     pub(super) fn scripts(&self) -> impl Iterator<Item = &PathBuf> {
         self.named_files.iter().filter(|file| self.is_script(file))
     }
 
-    /// Whether the scripts are what they were. This reads them.
+    /// Reads the scripts, and returns whether they are unchanged.
     pub(super) fn is_intact(&self) -> bool {
         self.current_digest().is_ok_and(|now| now == self.digest)
     }
@@ -57,7 +59,7 @@ impl ApprovalSeal {
     fn is_script(&self, file: &Path) -> bool {
         let is_inside =
             |path: &Path| fs::canonicalize(path).is_ok_and(|real| real.starts_with(&self.project));
-        // Programs of the system are not the project's to change, but a link to them is.
+        // A project cannot change system programs, but it can change a link to one.
         file.is_file() && (is_inside(file) || file.parent().is_some_and(is_inside))
     }
 

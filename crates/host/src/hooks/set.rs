@@ -1,4 +1,4 @@
-//! The hooks of all levels: which files there are, which of them count, and in which order.
+//! The hooks of all levels: their files, which of them are in force, and their order.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,66 +13,65 @@ use crate::hooks::file::{HookFileContents, HookFileOwner, parse_contents};
 use crate::hooks::hook::{Hook, HookEvent, HookRules};
 use crate::hooks::seal::ApprovalSeal;
 
-/// The name of the files, and of their approvals.
+/// The name of the files.
 const HOOKS_FILE: &str = "hooks.json";
 
-/// Where hooks are found.
+/// The locations of hook files.
 #[derive(Clone, Debug)]
 pub struct HookSource {
-    /// Where the files are.
     pub places: Places,
-    /// Where the team's file is, if the settings name one.
+    /// The team's file, if the settings name one.
     pub team: Team,
 }
 
-/// All hooks, in the order in which they are asked.
+/// All hooks, in the order in which they run.
 #[derive(Clone, Debug, Default)]
 pub struct HookSet {
-    /// Every place that was looked at, the strongest level first.
+    /// Every location that was read, the strongest level first.
     pub files: Vec<HookFile>,
     before: Vec<Arc<Hook>>,
     after: Vec<Arc<Hook>>,
 }
 
-/// One file of hooks.
+/// One hook file.
 #[derive(Clone, Debug)]
 pub struct HookFile {
     pub level: PolicyLevel,
-    /// Where it is, or would be.
+    /// Its path, whether or not it exists.
     pub path: PathBuf,
     pub state: HookFileState,
-    /// Which rules it is written for.
+    /// The version of its rules.
     pub rules: Option<HookRules>,
-    /// What it holds, whether it counts or not.
+    /// Its hooks, whether or not they are in force.
     pub hooks: Vec<Arc<Hook>>,
-    /// What an approval of it, as it is, refers to.
+    /// The digest that an approval of its current state refers to.
     pub digest: Option<String>,
-    /// What is there and does not count here.
+    /// Entries that are ignored here.
     pub notes: Vec<String>,
-    /// The project's scripts that it names.
+    /// The scripts of the project that it names.
     pub scripts: Vec<PathBuf>,
 }
 
-/// Whether a file of hooks counts.
+/// Whether a hook file is in force.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HookFileState {
     Absent,
-    /// Its hooks are asked.
+    /// Its hooks run.
     InForce,
-    /// A project's, and nobody has approved it: its hooks are not asked.
+    /// An unapproved file of a project: its hooks do not run.
     NotApproved,
-    /// No call may run before it is put right.
+    /// No call may run until it is fixed.
     Broken(HookError),
 }
 
 impl HookSource {
-    /// Where hooks are found by these settings.
+    /// Returns the locations for this configuration.
     #[must_use]
     pub fn new(places: &Places, config: &Config) -> Self {
         Self { places: places.clone(), team: config.team.clone() }
     }
 
-    /// Reads all files as they are now.
+    /// Reads all files.
     #[must_use]
     pub fn read(&self) -> HookSet {
         let approvals = Approvals::load(&self.places.state);
@@ -83,14 +82,14 @@ impl HookSource {
                 load_trusted(level, path, text)
             })
         };
-        // Each time: a file that is another one than its digest says does not count.
+        // Verified on every read: a file that does not match its digest is rejected.
         let team = team_file(&self.team, &self.places.state, HOOKS_FILE);
         let missing = team.as_ref().err().map(|error| HookFile {
             state: HookFileState::Broken(HookError::Unreadable(error.clone())),
             ..HookFile::absent(PolicyLevel::Team, error.file.to_path_buf())
         });
         let team = team.unwrap_or_default();
-        // Those of every folder up to the top of the repository: none takes the place of another.
+        // All folders up to the root of the repository; none overrides another.
         let folders = self.places.project_folders().into_iter();
         let of_project = folders.flat_map(|folder| {
             [".switchboard", ".cursor"].map(|beside| {
@@ -104,7 +103,7 @@ impl HookSource {
         HookSet::new(files.chain(missing).collect())
     }
 
-    /// The files whose change means something, for hooks as they were read.
+    /// Returns the files to watch for changes of this set.
     pub fn watched_files(&self, set: &HookSet) -> Vec<PathBuf> {
         let files = set.files.iter().flat_map(|file| {
             std::iter::once(file.path.clone()).chain(file.scripts.iter().cloned())
@@ -123,19 +122,19 @@ impl HookSet {
         Self { before: of(HookEvent::Before), after: of(HookEvent::After), files }
     }
 
-    /// Those that are asked before a call.
+    /// Returns the hooks that run before a call.
     #[must_use]
     pub fn before(&self) -> &[Arc<Hook>] {
         &self.before
     }
 
-    /// Those that are told after a call.
+    /// Returns the hooks that run after a call.
     #[must_use]
     pub fn after(&self) -> &[Arc<Hook>] {
         &self.after
     }
 
-    /// Why no call may run: a file that should count cannot be followed.
+    /// Returns the error of the first broken file, because of which no call may run.
     #[must_use]
     pub fn first_error(&self) -> Option<&HookError> {
         self.files.iter().find_map(|file| match &file.state {
@@ -144,13 +143,13 @@ impl HookSet {
         })
     }
 
-    /// Whether calls have nothing to do with it.
+    /// Returns whether the set has no effect on calls.
     #[must_use]
     pub fn is_idle(&self) -> bool {
         self.before.is_empty() && self.after.is_empty() && self.first_error().is_none()
     }
 
-    /// What a person should know about the files.
+    /// Returns the problems of the files that a user should know about.
     #[must_use]
     pub fn problems(&self) -> Vec<String> {
         let problem = |file: &HookFile| match &file.state {
@@ -188,7 +187,7 @@ impl HookFile {
     }
 }
 
-/// The file of somebody whose word counts as it is.
+/// Loads a file of a level that needs no approval.
 fn load_trusted(
     level: PolicyLevel,
     path: PathBuf,
@@ -211,10 +210,10 @@ fn load_trusted(
     }
 }
 
-/// The file of a project: it counts exactly as a person approved it, or not at all.
+/// Loads a project's file, which is in force only if it is exactly as approved.
 ///
-/// One that was approved and is something else by now, or gone, stops every call: whoever changed
-/// it may have wanted to get rid of it.
+/// An approved file that has changed or disappeared stops every call: the change may be an attempt
+/// to disable its hooks.
 fn load_project(path: PathBuf, project: &Path, approvals: &Approvals) -> HookFile {
     let file = HookFile::absent(PolicyLevel::Project, path);
     let owner = HookFileOwner { file: &file.path, level: PolicyLevel::Project, folder: project };
@@ -230,7 +229,7 @@ fn load_project(path: PathBuf, project: &Path, approvals: &Approvals) -> HookFil
         Ok(None) => return file,
         Err(error) => return unapproved(Some(error.to_string())),
     };
-    // Who approved what cannot be told, so it may have been this.
+    // Without readable approvals this file may have been approved, so it must not be skipped.
     if let Some(error) = approvals.problem() {
         let state = HookFileState::Broken(HookError::Unreadable(error.clone()));
         return HookFile { state, ..file };

@@ -1,4 +1,4 @@
-//! Asks the address of a hook: encrypted or on this machine, no redirects, an answer of bounded size.
+//! Posts the input of a hook to its URL: HTTPS or loopback only, no redirects, bounded response.
 
 use std::time::Duration;
 
@@ -8,7 +8,7 @@ use switchboard_net::is_loopback;
 
 use crate::hooks::program::{HookExit, HookOutput, MAX_OUTPUT_BYTES};
 
-/// Says what is wrong with an address.
+/// Checks the URL of a hook; the error says what is wrong.
 pub(super) fn check_url(text: &str) -> Result<(), String> {
     let wrong = |what: &str| Err(format!("`url` {what}"));
     let Ok(url) = Url::parse(text) else { return wrong("is not a web address") };
@@ -23,18 +23,18 @@ pub(super) fn check_url(text: &str) -> Result<(), String> {
     }
 }
 
-/// A client for hooks.
+/// Builds the HTTP client for hooks.
 pub(super) fn build_client() -> Result<Client, reqwest::Error> {
     switchboard_wire::prepare_tls();
     Client::builder()
         .redirect(redirect::Policy::none())
-        // What is on this machine is not asked through another one.
+        // Loopback URLs must not be requested through a proxy.
         .no_proxy()
         .user_agent(concat!("switchboard/", env!("CARGO_PKG_VERSION")))
         .build()
 }
 
-/// Sends `input` to an address and waits for its answer, but not longer than `limit`.
+/// Posts `input` to a URL and waits for the response, at most for `limit`.
 pub(super) async fn post_input(
     client: &Client,
     url: &str,
@@ -60,7 +60,7 @@ pub(super) async fn post_input(
     };
     let end = match response.status() {
         status if status.is_success() => HookExit::Exited(0),
-        // What it says is read all the same: a no counts however it comes.
+        // The body is still read: a denial counts with any status.
         status => HookExit::Broke(format!("answered with status {}", status.as_u16())),
     };
     let mut output = Vec::new();

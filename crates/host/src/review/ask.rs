@@ -1,4 +1,4 @@
-//! What a server asks of the person, and who puts it to them.
+//! Questions of servers to a person, and the trait that presents them.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -10,72 +10,70 @@ use crate::review::form::Form;
 use crate::review::sampling::SamplingAsk;
 use crate::review::url_ask::UrlAsk;
 
-/// What a server asks of the person. All texts are the server's own: escape them to show them.
+/// A question of a server to a person. All texts come from the server: escape them for display.
 #[derive(Clone, Debug)]
 pub struct Ask {
-    /// The server that asks.
     pub server: String,
-    /// The tool, resource or prompt whose call needs it, where that is known.
+    /// The tool, resource or prompt whose call caused it, if known.
     pub tool: Option<String>,
     /// The number of that call.
     pub call: Option<String>,
-    /// The caller's own name for that call, such as the id that a model gave it.
+    /// The caller's reference for that call, such as the id that a model gave it.
     pub reference: Option<String>,
-    /// What the server says about it.
+    /// The server's message.
     pub message: String,
-    /// What it asks for.
     pub kind: AskKind,
 }
 
-/// What a server asks for.
+/// The kind of a question.
 #[derive(Clone, Debug)]
 pub enum AskKind {
-    /// To fill in a form.
+    /// A form to fill in.
     Form(Form),
-    /// To visit an address.
+    /// A URL to visit.
     Url(UrlAsk),
-    /// To let a model answer.
+    /// A request for a model's answer.
     Sampling(SamplingAsk),
 }
 
-/// A reply on its way.
+/// A pending reply.
 pub type ReplyFuture<'a> = Pin<Box<dyn Future<Output = AskReply> + Send + 'a>>;
 
-/// Puts to a person what servers ask.
+/// Presents questions of servers to a person.
 pub trait Asker: Send + Sync {
-    /// Asks, and waits for the reply. Whoever no longer wants it drops the future.
+    /// Asks, and waits for the reply. Dropping the future withdraws the question.
     ///
-    /// Meanwhile it may be answered elsewhere. Who cannot ask any more, such as after the terminal
-    /// has gone, does not decide anything: the future stays open.
+    /// The question may be answered elsewhere in the meantime. An asker that can no longer ask, for
+    /// example because the terminal is gone, leaves the future pending instead of declining.
     fn ask<'a>(&'a self, ask: &'a Ask) -> ReplyFuture<'a>;
 
-    /// Whether there is somebody who may answer.
+    /// Returns whether a person may answer.
     fn is_available(&self) -> bool {
         true
     }
 
-    /// Tells the person that what `server` wanted done at an address is done, as it says.
+    /// Notifies the person that `server` reports its URL elicitation as complete.
     fn notify_completed(&self, server: &str) {
         let _ = server;
     }
 
-    /// Tells the person that `server` asked for something, and why it was turned down unasked.
+    /// Notifies the person that a question of `server` was rejected without asking, and why.
     fn notify_refused(&self, server: &str, why: &str) {
         let _ = (server, why);
     }
 
-    /// How long it waits for a reply, if not as long as the queue says.
+    /// Returns how long to wait for a reply, if different from the limit of the queue.
     fn limit(&self) -> Option<Duration> {
         None
     }
 
-    /// Hears what becomes of a question while it waits.
+    /// Receives updates about a pending question.
     fn on_update(&self, news: QuestionUpdate<'_>) {
         let _ = news;
     }
 }
 
-/// Nobody can be asked, so everything is declined.
+/// An asker without a person: declines everything.
 #[derive(Clone, Copy, Debug)]
 pub struct NobodyToAsk;
 
@@ -89,13 +87,13 @@ impl Asker for NobodyToAsk {
     }
 }
 
-/// Why nobody is asked.
+/// The reason that a question is rejected without asking.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadAsk {
-    /// It does not have the shape that the protocol gives it.
+    /// It violates the protocol.
     #[error("{0}")]
     Malformed(String),
-    /// It has that shape, but nobody should answer it.
+    /// It is well formed, but must not be answered.
     #[error("{0}")]
     Unsafe(String),
 }

@@ -1,4 +1,4 @@
-//! The check that a decision answers the question that was asked.
+//! Checks that a decision fits the question.
 
 use serde_json::{Map, Value};
 use switchboard_store::{AskedFor, Matter, QueueError, QueuedQuestion, UserDecision};
@@ -6,7 +6,7 @@ use switchboard_store::{AskedFor, Matter, QueueError, QueuedQuestion, UserDecisi
 use crate::review::ask::AskKind;
 use crate::review::matter::restore_ask;
 
-/// Rejects a decision that does not answer the question.
+/// Rejects a decision that does not fit the question.
 pub(super) fn check_decision(
     given: &UserDecision,
     asked: &QueuedQuestion,

@@ -1,4 +1,4 @@
-//! Answers what servers ask: forms and addresses by asking the person, models with the person's
+//! Answers requests of servers: elicitations by asking a person, sampling with the person's
 //! consent, roots from the settings.
 
 use std::collections::VecDeque;
@@ -30,43 +30,44 @@ use crate::review::sampling::{SamplingService, rejection};
 use crate::review::secrets::{find_secret_in_field, find_secret_in_message};
 use crate::review::url_ask::UrlAsk;
 
-/// How long a person may take, and how long others wait for their turn.
+/// How long a person may take to answer, and how long another question waits for its turn.
 const DEFAULT_ANSWER_LIMIT: Duration = Duration::from_secs(5 * 60);
-/// The longest message that is shown, in characters.
+/// Maximum number of characters shown of a message.
 const MAX_MESSAGE_CHARS: usize = 4_000;
 
-/// So many addresses that people visit are remembered.
+/// Maximum number of remembered URL visits.
 const MAX_VISITED: usize = 64;
 
-/// Answers what servers ask, with the help of the person at a face.
+/// Answers requests of servers with the help of the person at a face.
 pub struct FaceAnswers {
     asker: Arc<dyn Asker>,
     roots: Vec<PathBuf>,
     limit: Duration,
-    /// Where questions wait for other faces too.
+    /// The queue in which questions are also visible to other faces.
     queue: Option<ReviewQueue>,
-    /// One person reads one question at a time.
+    /// Serializes questions: a person reads one at a time.
     ask_lock: Semaphore,
     samplings: Option<SamplingService>,
-    /// The configuration as it is at any moment, once a host has it.
+    /// The published configuration, once a host has set it.
     config: OnceLock<Published<Config>>,
-    /// Whether any server was told that there are folders to ask for.
+    /// Whether the `roots` capability was declared to any server.
     declared_roots: AtomicBool,
     visited: Mutex<VecDeque<VisitedUrl>>,
 }
 
-/// An address that somebody agreed to visit.
+/// A URL that a person agreed to visit.
 struct VisitedUrl {
     server: String,
-    /// The server's name for the question.
+    /// The elicitation id of the server.
     id: String,
-    /// Who is told when that is done.
+    /// Notified when the elicitation completes.
     asker: Arc<dyn Asker>,
 }
 
 impl FaceAnswers {
-    /// Asks through `asker`, and tells servers of these folders. Without any, servers are told
-    /// that there are none to ask for: some give up the folders they were started with otherwise.
+    /// Creates answers that ask through `asker` and report these roots. Without roots, the
+    /// capability is not declared: some servers drop their configured folders when a client
+    /// declares it.
     #[must_use]
     pub fn new(asker: Arc<dyn Asker>, roots: Vec<PathBuf>) -> Self {
         Self {
@@ -82,21 +83,21 @@ impl FaceAnswers {
         }
     }
 
-    /// The same with models, for the servers that may ask them.
+    /// Adds a sampler, for the servers that may use it.
     #[must_use]
     pub fn with_sampler(mut self, sampler: Arc<dyn Sampler>) -> Self {
         self.samplings = Some(SamplingService::new(sampler));
         self
     }
 
-    /// The same with another limit on how long a person may take.
+    /// Sets how long a person may take to answer.
     #[must_use]
     pub const fn with_limit(mut self, limit: Duration) -> Self {
         self.limit = limit;
         self
     }
 
-    /// The same with a queue from which other faces and processes can answer. Its limit counts.
+    /// Adds a queue from which other faces and processes can answer, and adopts its limit.
     #[must_use]
     pub fn with_queue(mut self, waiting: ReviewQueue) -> Self {
         self.limit = waiting.limit();
@@ -119,7 +120,7 @@ impl FaceAnswers {
                 asker.notify_refused(asking.server, &why);
                 Err(RpcError::new(RpcError::INVALID_PARAMS, why))
             }
-            // A well-formed question gets a well-formed no, which servers know how to take.
+            // A well-formed question gets a well-formed refusal, which servers can handle.
             Err(BadAsk::Unsafe(why)) => {
                 asker.notify_refused(asking.server, &why);
                 Ok(json!({"action": "decline"}).to_string())
@@ -127,7 +128,7 @@ impl FaceAnswers {
         }
     }
 
-    /// Notes which address a person agreed to visit, to tell them when that is done.
+    /// Remembers a URL that a person agreed to visit, to notify them when it completes.
     fn remember_visit(
         &self,
         ask: &Ask,
@@ -153,7 +154,7 @@ impl FaceAnswers {
         }
     }
 
-    /// Who asks models for this server, and how much it may ask.
+    /// Returns the sampling service and settings of a server, if it may use sampling.
     fn sampling(&self, server: &str) -> Option<(&SamplingService, SamplingSettings)> {
         let samplings = self.samplings.as_ref()?;
         let config = self.config.get()?.load();
@@ -192,7 +193,7 @@ impl FaceAnswers {
         samplings.run(&prepared).await
     }
 
-    /// Whoever registered for the call, or the face.
+    /// Returns the asker that is registered for the call, or else the face's.
     fn asker_for_call(&self, call: Option<u64>) -> Arc<dyn Asker> {
         let registered =
             self.queue.as_ref().zip(call).and_then(|(waiting, call)| waiting.asker(call));
@@ -206,7 +207,8 @@ impl FaceAnswers {
         timeout(self.limit, self.asker.ask(ask)).await.unwrap_or(AskReply::Cancel)
     }
 
-    /// Asks whoever registered for the call, or the face; and other faces at the same time.
+    /// Asks the asker that is registered for the call, or else the face's, and the queue at the
+    /// same time.
     async fn ask_face_and_queue(
         &self,
         waiting: &ReviewQueue,
@@ -229,7 +231,7 @@ impl FaceAnswers {
         ask_person(waiting, self.asker.as_ref(), ask, caller, in_turn).await
     }
 
-    /// What people and models answer for this server.
+    /// Returns the capabilities that depend on a person or a model.
     fn person_capabilities(&self, server: &str) -> Map<String, Value> {
         let mut capabilities = Map::new();
         capabilities.insert("elicitation".to_owned(), json!({"form": {}, "url": {}}));
@@ -242,7 +244,7 @@ impl FaceAnswers {
         capabilities
     }
 
-    /// The folders of this moment: those that were given, or else those of the settings.
+    /// Returns the current roots: those that were given, or else those of the settings.
     fn roots(&self) -> Vec<PathBuf> {
         match (self.roots.as_slice(), self.config.get()) {
             ([], Some(config)) => config.load().settings.roots.clone(),
@@ -281,7 +283,7 @@ impl Answers for FaceAnswers {
     fn on_elicitation_complete(&self, server: &str, elicitation: &str) {
         let mut visited = self.visited.lock();
         let place = visited.iter().position(|one| one.server == server && one.id == elicitation);
-        // What nobody was asked, or was told already, is nothing to tell.
+        // Unknown and already completed elicitations are ignored.
         if let Some(one) = place.and_then(|place| visited.remove(place)) {
             drop(visited);
             one.asker.notify_completed(server);
@@ -297,14 +299,14 @@ impl Answers for FaceAnswers {
                     Ok(self.roots_result())
                 }
                 "ping" => Ok("{}".to_owned()),
-                // What was not declared is not answered, whoever asks.
+                // Undeclared methods are not supported.
                 method => Err(unsupported_method(method)),
             }
         })
     }
 }
 
-/// The reply as the protocol spells it; what does not fit the form does not leave.
+/// Returns the reply in the form of the protocol; content that does not fit the form is not sent.
 fn reply_result(asker: &dyn Asker, ask: &Ask, reply: AskReply) -> Value {
     let content = match (reply, &ask.kind) {
         (AskReply::Decline, _) => return json!({"action": "decline"}),
@@ -350,7 +352,7 @@ struct ElicitationParams<'a> {
     url: Option<String>,
 }
 
-/// What is asked, if somebody may be asked.
+/// Parses an elicitation, and rejects one that must not be presented.
 fn parse_ask(asking: ServerRequest<'_>) -> Result<Ask, BadAsk> {
     let params = asking.params.map(Json::read::<ElicitationParams<'_>>);
     let params = params.ok_or_else(|| BadAsk::new_malformed("the question has no parameters"))?;

@@ -1,11 +1,11 @@
-//! What servers ask, and what they are told.
+//! Tests of requests of servers and their answers.
 
 use std::sync::atomic::AtomicUsize;
 
 use super::*;
 use crate::review::ask::ReplyFuture;
 
-/// Replies with what it was given, and notes what came.
+/// Gives a scripted reply, and records the questions.
 #[derive(Default)]
 struct Scripted {
     reply: Mutex<Option<AskReply>>,
@@ -78,7 +78,7 @@ async fn what_the_person_says_is_told_as_the_protocol_spells_it() {
         ),
         (AskReply::Decline, json!({"action": "decline"})),
         (AskReply::Cancel, json!({"action": "cancel"})),
-        // What does not fit the form never leaves.
+        // Content that does not fit the form is never sent.
         (AskReply::Accept(None), json!({"action": "cancel"})),
         (AskReply::Accept(content(&json!({"name": 3}))), json!({"action": "cancel"})),
     ] {

@@ -1,4 +1,4 @@
-//! Puts a question to the face and into the queue at the same time: the first answer counts.
+//! Sends a question to the face and to the queue at the same time; the first answer counts.
 
 use std::task::Poll;
 use std::time::Duration;
@@ -19,23 +19,23 @@ use crate::review::pending_entry::{PendingEntry, deadline};
 use crate::review::review_queue::ReviewQueue;
 use crate::review::reviewer::{Reviewer, Unanswered};
 
-/// What a face hears about a question while it waits.
+/// An update for a face about its pending question.
 #[derive(Clone, Copy, Debug)]
 pub enum QuestionUpdate<'a> {
-    /// It waits in the queue as well.
+    /// The question is also in the queue.
     Queued(&'a QueueEntry),
-    /// Somebody else was faster; the face's own question has been taken back.
+    /// The question was answered elsewhere, and withdrawn from this face.
     AnsweredElsewhere {
         id: &'a str,
         by: &'a str,
-        /// What they said, in one word.
+        /// The answer in one word.
         word: &'a str,
     },
-    /// Nobody answered in time; the face's own question has been taken back.
+    /// The question expired, and was withdrawn from this face.
     Expired(&'a str),
 }
 
-/// What became of a question.
+/// The end of a question.
 enum QuestionOutcome<T> {
     FromFace(T),
     FromElsewhere(UserDecision),
@@ -46,7 +46,7 @@ enum QuestionOutcome<T> {
 /// Asks whether a call may run.
 ///
 /// # Errors
-/// Why there is no answer.
+/// Returns why there is no answer.
 pub(crate) async fn ask_question(
     waiting: &ReviewQueue,
     reviewer: &dyn Reviewer,
@@ -90,7 +90,7 @@ pub(crate) async fn ask_question(
     }
 }
 
-/// Asks what a server asks. Who says nothing has cancelled.
+/// Asks a person on behalf of a server. A question without an answer counts as cancelled.
 pub(crate) async fn ask_person(
     waiting: &ReviewQueue,
     asker: &dyn Asker,
@@ -114,11 +114,11 @@ pub(crate) async fn ask_person(
     }
 }
 
-/// Puts a question of our own about a server, to be answered with yes or no, into the queue alone:
-/// every face can answer it there. Withdrawn when the future is dropped.
+/// Adds a yes-or-no question of the host about a server to the queue only, where every face can
+/// answer it. Dropping the future withdraws it.
 ///
 /// # Errors
-/// When it cannot be kept.
+/// Returns an error if the question cannot be stored.
 pub(crate) async fn ask_consent(
     waiting: &ReviewQueue,
     server: &str,
@@ -147,7 +147,7 @@ async fn ask_everywhere<T>(
     hear: impl Fn(QuestionUpdate<'_>),
 ) -> QuestionOutcome<T> {
     let mut face = Some(face);
-    // Who answers at once, such as nobody, needs no queue: no file is touched for that.
+    // A face that answers immediately, such as `NobodyThere`, needs no queue: no file is touched.
     let at_once = std::future::poll_fn(|context| {
         let Some(face) = &mut face else { return Poll::Ready(None) };
         match std::pin::Pin::new(face).poll(context) {
@@ -163,7 +163,7 @@ async fn ask_everywhere<T>(
     let end = deadline(limit);
     let mut posted = match waiting.post(asked(), limit).await {
         Ok(posted) => posted,
-        // Without the queue the face alone is asked.
+        // If the queue fails, only the face is asked.
         Err(error) => {
             return match timeout_at(end, face).await {
                 Ok(answer) => QuestionOutcome::FromFace(answer),
@@ -181,7 +181,7 @@ async fn ask_everywhere<T>(
     };
     let id = posted.entry.id.clone();
     let is_ours = match state.clone() {
-        // Where the queue cannot be written any more, the face has the word.
+        // If the queue can no longer be written, the answer of the face counts.
         Some(state) => posted.end(state).await.unwrap_or(true),
         None => false,
     };
@@ -215,6 +215,7 @@ async fn wait_for_first<T>(
     end: Instant,
 ) -> FirstEvent<T> {
     tokio::select! {
+        // Biased: the answer of the face wins over an answer or a timeout at the same time.
         biased;
         answer = face => FirstEvent::Face(answer),
         () = posted.wait_until_ended() => FirstEvent::Elsewhere,
@@ -222,7 +223,7 @@ async fn wait_for_first<T>(
     }
 }
 
-/// Takes what another face, or another process, made of it.
+/// Takes the answer of another face or process.
 async fn take_other_answer<T>(
     waiting: &ReviewQueue,
     posted: PendingEntry,

@@ -1,45 +1,42 @@
-//! A form that a server wants filled in: its fields, in the server's order.
+//! A form of an elicitation: its fields, in the server's order.
 
 use std::sync::Arc;
 
 use serde_json::Value;
 use switchboard_catalog::ArgumentCheck;
 
-/// A form that a server wants filled in.
+/// A form that a server asks a person to fill in.
 #[derive(Clone, Debug)]
 pub struct Form {
     /// The fields, in the server's order.
     pub fields: Vec<Field>,
-    /// The very schema that came.
+    /// The compiled schema of the server.
     pub check: Arc<ArgumentCheck>,
-    /// The text of that schema.
+    /// The text of the schema.
     pub schema: Arc<str>,
 }
 
 /// One field of a form.
 #[derive(Clone, Debug)]
 pub struct Field {
-    /// The name under which the value is sent.
+    /// The key of the value in the reply.
     pub name: String,
-    /// What it is called for people.
+    /// The label shown to people.
     pub title: Option<String>,
-    /// What it is about.
     pub description: Option<String>,
-    /// Whether it has to be filled in.
     pub required: bool,
-    /// What it holds if nobody says otherwise. It fits the field.
+    /// The default value, already checked against the field.
     pub default: Option<Value>,
-    /// What can be filled in.
+    /// The type of the value.
     pub kind: FieldKind,
-    /// The part of the schema that is about it, as that of the only member `value`.
+    /// The schema of the field, compiled as that of the only member `value`.
     pub check: Arc<ArgumentCheck>,
 }
 
-/// What can be filled in.
+/// The type of a field's value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FieldKind {
     Text {
-        /// What it has to look like.
         format: Option<TextFormat>,
         shortest: Option<u64>,
         longest: Option<u64>,
@@ -52,16 +49,15 @@ pub enum FieldKind {
     Boolean,
     Choice(Vec<Choice>),
     Choices {
-        /// What there is to choose from.
         options: Vec<Choice>,
-        /// The fewest to choose.
+        /// Minimum number of selected options.
         fewest: Option<u64>,
-        /// The most to choose.
+        /// Maximum number of selected options.
         most: Option<u64>,
     },
 }
 
-/// What a text has to look like.
+/// The format of a text field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TextFormat {
     Email,
@@ -70,23 +66,23 @@ pub enum TextFormat {
     DateTime,
 }
 
-/// Which numbers.
+/// Whether a number must be an integer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NumberKind {
     Integer,
     Number,
 }
 
-/// One thing to choose.
+/// One option of a choice.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Choice {
     pub value: String,
-    /// What it is called for people.
+    /// The label shown to people.
     pub title: Option<String>,
 }
 
 impl Form {
-    /// The very text of the schema that came.
+    /// Returns the schema exactly as the server sent it.
     #[must_use]
     pub fn schema(&self) -> &str {
         &self.schema
@@ -94,7 +90,7 @@ impl Form {
 }
 
 impl Field {
-    /// What it is called for people: its title, or its name.
+    /// Returns the label shown to people: the title, or else the name.
     #[must_use]
     pub fn label(&self) -> &str {
         self.title.as_deref().filter(|title| !title.trim().is_empty()).unwrap_or(&self.name)
@@ -102,7 +98,7 @@ impl Field {
 }
 
 impl Choice {
-    /// What it is called for people: its title, or its value.
+    /// Returns the label shown to people: the title, or else the value.
     #[must_use]
     pub fn label(&self) -> &str {
         self.title.as_deref().filter(|title| !title.trim().is_empty()).unwrap_or(&self.value)

@@ -1,4 +1,4 @@
-//! Reads the schema that a server sends with its question into a form, or says why it is none.
+//! Parses the schema of an elicitation into a form.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -15,19 +15,19 @@ use switchboard_text::excerpt_text;
 use crate::review::ask::BadAsk;
 use crate::review::form::{Choice, Field, FieldKind, Form, NumberKind, TextFormat};
 
-/// Nobody fills in more.
+/// Maximum number of fields that a person can be expected to fill in.
 const MAX_FIELDS: usize = 100;
 const MAX_OPTIONS: usize = 500;
-/// The longest description or title that is kept, in characters.
+/// Maximum number of characters kept of a description or title.
 const MAX_TEXT_CHARS: usize = 1_000;
 
 impl Form {
-    /// Reads a schema: a flat object of texts, numbers, booleans and choices.
+    /// Parses a schema: a flat object of strings, numbers, booleans and choices.
     ///
-    /// What can be understood in more than one way is taken as it was probably meant.
+    /// Ambiguous schemas are accepted with their most likely meaning.
     ///
     /// # Errors
-    /// When it describes something else.
+    /// Returns an error if the schema describes anything else.
     pub fn parse(schema: &RawValue) -> Result<Self, BadAsk> {
         let read: FormSchema = serde_json::from_str(schema.get())
             .map_err(|error| BadAsk::new_malformed(format!("the form cannot be read: {error}")))?;
@@ -116,7 +116,7 @@ fn parse_field(name: &str, schema: &Value) -> Result<Field, BadAsk> {
         kind,
         check: Arc::new(check),
     };
-    // A default that does not fit is no help to anybody.
+    // A default that does not fit the field is dropped.
     let default = schema.get("default").filter(|value| field.problem_with(value).is_none());
     field.default = default.cloned();
     Ok(field)
@@ -154,7 +154,7 @@ fn parse_kind(schema: &Value) -> Option<FieldKind> {
     }
 }
 
-/// What is left of `anyOf: [something, null]`, which some libraries write for what is optional.
+/// Unwraps `anyOf: [schema, null]`, which some libraries generate for optional fields.
 fn without_null(schema: &Value) -> &Value {
     let is_null = |schema: &&Value| schema.get("type").is_some_and(|kind| kind == "null");
     match schema.get("anyOf").and_then(Value::as_array).map(Vec::as_slice) {
@@ -183,7 +183,7 @@ fn parse_format(name: &str) -> Option<TextFormat> {
     }
 }
 
-/// The choices of `enum`, with or without names, or of `oneOf` and `anyOf` with titles.
+/// Parses the choices of `enum`, with or without names, or of `oneOf` and `anyOf` with titles.
 fn parse_choices(schema: &Value, names: Option<&Vec<Value>>) -> Option<Vec<Choice>> {
     let listed: Option<Vec<Choice>> = if let Some(values) = schema.get("enum") {
         let name = |at: usize| names?.get(at)?.as_str().map(str::to_owned);

@@ -1,4 +1,4 @@
-//! Schemas of forms, good and bad, and what is typed into them.
+//! Tests of form schemas, valid and invalid, and of typed values.
 
 use proptest::prelude::*;
 use serde_json::{Map, json};
@@ -208,7 +208,7 @@ fn the_whole_is_checked_against_the_schema_that_came() {
     assert_eq!(check(many).len(), 1);
 }
 
-/// Schemas of fields, good and bad alike.
+/// Generates schemas of fields, valid and invalid.
 fn any_field() -> impl Strategy<Value = Value> {
     let kinds = ["string", "integer", "number", "boolean", "array", "object", "null", "odd"];
     let kind = prop::sample::select(kinds.to_vec());

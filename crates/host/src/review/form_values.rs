@@ -1,4 +1,4 @@
-//! What was filled in: read from what a person typed, and checked field by field and as a whole.
+//! Values of a form: parsed from typed text, and checked per field and as a whole.
 
 use serde_json::{Map, Value, json};
 use switchboard_catalog::{ArgumentProblem, BadArguments};
@@ -6,21 +6,21 @@ use switchboard_text::excerpt_text;
 
 use crate::review::form::{Choice, Field, FieldKind, Form, NumberKind, TextFormat};
 
-/// What is wrong with one field, or with the form as a whole.
+/// A problem with one field, or with the form as a whole.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{words}")]
 pub struct FieldProblem {
-    /// The field, if it is about one.
+    /// The field, or `None` for the form as a whole.
     pub field: Option<String>,
-    /// What is wrong, escaped.
+    /// The problem, escaped for display.
     pub words: String,
 }
 
 impl Form {
-    /// Checks what was filled in against the very schema that the server sent.
+    /// Checks the content against the schema that the server sent.
     ///
     /// # Errors
-    /// What is wrong, at least one problem.
+    /// Returns the problems, at least one.
     pub fn check(&self, content: &Map<String, Value>) -> Result<(), Vec<FieldProblem>> {
         let mut problems = Vec::new();
         for (name, value) in content {
@@ -52,12 +52,12 @@ impl Form {
 }
 
 impl Field {
-    /// The value that a typed text stands for; an empty one stands for none.
+    /// Parses typed text into the value of the field; empty text means the default, if any.
     ///
-    /// Choices are typed as their numbers from 1 on, as their values or as their titles.
+    /// Choices are typed as their numbers from 1, as their values or as their titles.
     ///
     /// # Errors
-    /// Why it cannot be filled in, as it follows the field's name.
+    /// Returns the problem, phrased to follow the field's name.
     pub fn read(&self, typed: &str) -> Result<Option<Value>, String> {
         let typed = typed.trim();
         if typed.is_empty() {
@@ -88,7 +88,7 @@ impl Field {
         }
     }
 
-    /// What is wrong with a value, as it follows the field's name.
+    /// Returns the problem with a value, phrased to follow the field's name.
     #[must_use]
     pub fn problem_with(&self, value: &Value) -> Option<String> {
         if let Err(BadArguments { problems, .. }) = self.check.check(&json!({"value": value})) {
@@ -100,7 +100,7 @@ impl Field {
                 let fits = value.as_str().is_some_and(|text| format.matches(text));
                 (!fits).then(|| format!("must be {}", format.description()))
             }
-            // The schema alone may say less than the protocol does.
+            // The schema alone may allow more than the protocol does.
             FieldKind::Text { .. } => (!value.is_string()).then(|| "must be a text".to_owned()),
             FieldKind::Number { .. } => (!value.is_number()).then(|| "must be a number".to_owned()),
             FieldKind::Boolean => (!value.is_boolean()).then(|| "must be yes or no".to_owned()),
@@ -118,7 +118,7 @@ impl Field {
 }
 
 impl TextFormat {
-    /// What is expected, as it follows "must be".
+    /// Returns a description of the format, phrased to follow "must be".
     #[must_use]
     pub const fn description(self) -> &'static str {
         match self {
@@ -178,7 +178,7 @@ fn is_among(value: &str, options: &[Choice]) -> bool {
     options.iter().any(|option| option.value == value)
 }
 
-/// The number comes first: it is what the person sees before each choice.
+/// Finds a choice by number first, since that is shown before each choice, then by value or title.
 fn find_choice<'a>(typed: &str, options: &'a [Choice]) -> Result<&'a str, String> {
     let numbered = typed.parse::<usize>().ok().and_then(|number| number.checked_sub(1));
     let numbered = numbered.and_then(|at| options.get(at));

@@ -43,11 +43,11 @@ pub fn ask_matter(ask: &Ask) -> Matter {
     })
 }
 
-/// Restores a server's question from its stored matter; `None` for a consent, which has only yes and
-/// no as answers.
+/// Restores a server's question from its stored matter; `None` for a consent, which has only yes
+/// and no as answers.
 ///
 /// # Errors
-/// When the matter is invalid, for example because the file was edited.
+/// Returns an error if the matter is invalid, for example because the file was edited.
 pub fn restore_ask(asked: &QueuedQuestion, matter: &AskMatter) -> Result<Option<Ask>, BadAsk> {
     let kind = match &matter.wanted {
         AskedFor::Form { schema } => {

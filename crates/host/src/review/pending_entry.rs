@@ -1,4 +1,4 @@
-//! An entry that this process waits for, from its first moment to its end.
+//! A queue entry that this process waits for, from its creation to its end.
 
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -8,17 +8,17 @@ use tokio::time::sleep;
 
 use crate::review::review_queue::{POLL_INTERVAL, ReviewQueue};
 
-/// An entry that this process waits for; withdrawn when it is dropped before it has ended.
+/// A queue entry that this process waits for; withdrawn if it is dropped before it has ended.
 pub(super) struct PendingEntry {
     pub(super) entry: QueueEntry,
     counted: PendingCount,
     has_ended: bool,
 }
 
-/// One more that this process waits for, until it is dropped.
+/// Counts one entry that this process waits for, until it is dropped.
 pub(super) struct PendingCount {
     queue: ReviewQueue,
-    /// Whether the process would stay for the answer alone.
+    /// Whether a call waits for the answer, so that the process should keep running.
     is_needed: bool,
 }
 
@@ -28,18 +28,18 @@ impl PendingEntry {
         PendingCount { queue: waiting.clone(), is_needed: true }
     }
 
-    /// The same for something that no call waits for.
+    /// Returns a guard that is not counted, for a question that no call waits for.
     pub(super) fn without_count(waiting: &ReviewQueue) -> PendingCount {
         PendingCount { queue: waiting.clone(), is_needed: false }
     }
 
-    /// Waits until it has ended, whoever ended it.
+    /// Waits until the entry has ended, by this process or another.
     pub(super) async fn wait_until_ended(&self) {
         let waiting = &self.counted.queue;
         loop {
             let told = waiting.0.changed.notified();
             let id = self.entry.id.clone();
-            // What cannot be read at this moment may be read at the next; the limit goes on.
+            // A read error may be temporary; the deadline still applies.
             if waiting.with_store(move |store| store.is_over(&id)).await.unwrap_or(false) {
                 return;
             }
@@ -50,7 +50,7 @@ impl PendingEntry {
         }
     }
 
-    /// Ends it; gives whether nobody else was faster.
+    /// Ends the entry; returns whether it was still pending.
     pub(super) async fn end(&mut self, state: EntryState) -> Result<bool, QueueError> {
         let id = self.entry.id.clone();
         let ended = self.counted.queue.with_store(move |store| store.end(&id, &state)).await;
@@ -58,7 +58,7 @@ impl PendingEntry {
         ended
     }
 
-    /// How it ended, with the answer if there is one.
+    /// Returns how the entry ended, with the answer if there is one.
     pub(super) async fn take(mut self) -> Result<(EntryState, Option<UserDecision>), QueueError> {
         let id = self.entry.id.clone();
         let digest = self.entry.digest.clone();
@@ -102,8 +102,8 @@ impl Drop for PendingEntry {
     }
 }
 
-/// The moment at which an entry that waits from now on expires.
+/// Returns the time at which an entry that is posted now expires.
 pub(super) fn deadline(limit: Duration) -> tokio::time::Instant {
-    // Nobody waits longer than a year, and the clock can count no further than some hundred.
+    // Capped at a year, because adding a very long duration to an `Instant` would overflow.
     tokio::time::Instant::now() + limit.min(Duration::from_secs(86_400 * 365))
 }

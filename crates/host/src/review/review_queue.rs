@@ -1,4 +1,4 @@
-//! Everything that waits for a person, in one queue: listed, watched and answered from any face.
+//! The queue of pending reviews and questions: listed, watched and answered from any face.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -16,35 +16,35 @@ use crate::review::ask::Asker;
 use crate::review::check::check_decision;
 use crate::review::pending_entry::PendingEntry;
 
-/// How often is looked for what other processes did.
+/// Interval between polls for changes by other processes.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(150);
 
-/// How long a person may take, unless the settings say otherwise.
+/// How long a person may take to answer, unless the settings override it.
 pub const DEFAULT_REVIEW_LIMIT: Duration = Duration::from_secs(5 * 60);
 
-/// The host whose calls wait in a queue.
+/// The host whose calls wait in the queue.
 struct QueueHost {
     events: Events,
     calls: InFlight,
 }
 
-/// Everything that waits for a person. Clones are handles on the same queue.
+/// The queue of pending reviews and questions. Clones are handles on the same queue.
 #[derive(Clone)]
 pub struct ReviewQueue(pub(super) Arc<QueueShared>, Duration);
 
 pub(super) struct QueueShared {
     pub store: Arc<dyn QueueStore>,
-    /// How much of it is ours.
+    /// Number of entries that calls of this process wait for.
     pub own_count: AtomicUsize,
-    /// Tells that something of this process was answered.
+    /// Notified when an entry is answered through this process.
     pub changed: Notify,
-    /// Whether this process is about to end.
+    /// Whether this process is shutting down.
     pub(super) is_ending: AtomicBool,
     host: OnceLock<QueueHost>,
 }
 
 impl ReviewQueue {
-    /// A queue that is kept in `store`, in which a person may take as long as `limit`.
+    /// Creates a queue in `store` whose entries expire after `limit`.
     #[must_use]
     pub fn new(store: Arc<dyn QueueStore>, limit: Duration) -> Self {
         let shared = QueueShared {
@@ -57,30 +57,30 @@ impl ReviewQueue {
         Self(Arc::new(shared), limit)
     }
 
-    /// What waits, the oldest first, of all processes.
+    /// Returns the pending entries of all processes, the oldest first.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the queue cannot be read.
     pub async fn list(&self) -> Result<Vec<QueueEntry>, QueueError> {
         self.with_store(|store| store.list()).await
     }
 
-    /// The entry of that name, whatever its state.
+    /// Returns an entry by its id, in any state.
     ///
     /// # Errors
-    /// When there is none.
+    /// Returns an error if there is no such entry.
     pub async fn find(&self, id: &str) -> Result<QueueEntry, QueueError> {
         let id = id.to_owned();
         self.with_store(move |store| store.find(&id)).await
     }
 
-    /// Answers an entry. The first answer counts, whoever gives it.
+    /// Answers an entry. Only the first answer counts.
     ///
-    /// `digest` is that of what the person saw, and `by` says where they saw it.
+    /// `digest` is that of the entry as the person saw it, and `by` records where it was answered.
     ///
     /// # Errors
-    /// When it does not wait any more, the digest is that of something else, or it is no answer to
-    /// what was asked.
+    /// Returns an error if the entry is no longer pending, if the digest does not match, or if the
+    /// answer does not fit the question.
     pub async fn answer(
         &self,
         id: &str,
@@ -91,6 +91,7 @@ impl ReviewQueue {
         let [id, digest, by] = [id, digest, by].map(str::to_owned);
         let answering = self.with_store(move |store| {
             let entry = store.find(&id)?;
+            // The store rejects another digest with its own error.
             if entry.digest == digest {
                 check_decision(&given, &entry.asked)?;
             }
@@ -101,35 +102,36 @@ impl ReviewQueue {
         Ok(())
     }
 
-    /// Watches what waits, from here on.
+    /// Watches the pending entries.
     #[must_use]
     pub fn watch(&self) -> QueueWatch {
         QueueWatch { queue: self.clone(), seen: None }
     }
 
-    /// Whether this process waits for a person.
+    /// Returns whether a call of this process waits for an answer.
     #[must_use]
     pub fn is_needed(&self) -> bool {
         self.0.own_count.load(Ordering::Acquire) > 0
     }
 
-    /// Says that this process is about to end: what may be asked again goes on waiting.
+    /// Marks this process as shutting down: entries that can be asked again stay in the queue.
     pub fn begin_shutdown(&self) {
         self.0.is_ending.store(true, Ordering::Release);
     }
 
-    /// How long a person may take.
+    /// Returns how long a person may take to answer.
     #[must_use]
     pub const fn limit(&self) -> Duration {
         self.1
     }
 
-    /// The same queue, in which a person may take so long, if there is another limit.
+    /// Returns a handle on the same queue with another limit, if one is given.
     pub fn with_limit(&self, limit: Option<Duration>) -> Self {
         Self(Arc::clone(&self.0), limit.unwrap_or(self.1))
     }
 
-    /// Emits events for what begins and ends to wait, and finds calls in the table of the host.
+    /// Connects the queue to a host: its events report new and ended entries, and its table of
+    /// calls in flight provides askers and details.
     pub(crate) fn attach(&self, events: Events, calls: InFlight) {
         // Only the first host counts: its calls are the ones that wait in this queue.
         _ = self.0.host.set(QueueHost { events, calls });
@@ -140,23 +142,24 @@ impl ReviewQueue {
         self.0.host.get()?.calls.asker(call)
     }
 
-    /// Returns how a call is shown to the person who is asked.
+    /// Returns the details of a call that are shown with its questions.
     pub(crate) fn call_details(&self, call: u64) -> CallDetails {
         self.0.host.get().map(|host| host.calls.details(call)).unwrap_or_default()
     }
 
-    /// Adds an entry; it is withdrawn when it is dropped before it has ended.
+    /// Adds an entry; it is withdrawn if it is dropped before it has ended.
     pub(super) async fn post(
         &self,
         asked: QueuedQuestion,
         limit: Duration,
     ) -> Result<PendingEntry, QueueError> {
         let counted = PendingEntry::count(self);
-        // The guard is made where the entry is: who gives up meanwhile takes it back all the same.
+        // The guard is created on the blocking thread: if this future is dropped meanwhile, the
+        // guard still withdraws the entry.
         self.with_store(move |store| Ok(counted.into_pending(store.post(&asked, limit)?))).await
     }
 
-    /// The same for something that no call waits for.
+    /// Like [`Self::post`], for a question that no call waits for.
     pub(super) async fn post_optional(
         &self,
         asked: QueuedQuestion,
@@ -172,7 +175,7 @@ impl ReviewQueue {
         }
     }
 
-    /// Does the work on a thread that may wait for the disk.
+    /// Runs `work` on a blocking thread, since the store reads and writes files.
     pub(super) async fn with_store<T: Send + 'static>(
         &self,
         work: impl FnOnce(&dyn QueueStore) -> Result<T, QueueError> + Send + 'static,
@@ -185,7 +188,7 @@ impl ReviewQueue {
     }
 }
 
-/// Tells of every change of what waits.
+/// Watches the pending entries for changes.
 #[derive(Debug)]
 pub struct QueueWatch {
     queue: ReviewQueue,
@@ -193,10 +196,10 @@ pub struct QueueWatch {
 }
 
 impl QueueWatch {
-    /// What waits: at once the first time, and then whenever it is something else.
+    /// Returns the pending entries: immediately the first time, then whenever they change.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// Returns an error if the queue cannot be read.
     pub async fn next_change(&mut self) -> Result<Vec<QueueEntry>, QueueError> {
         loop {
             let now = self.queue.list().await?;

@@ -1,4 +1,4 @@
-//! Who answers questions: the face that a person sits at, or nobody.
+//! The trait that presents questions about calls to a person.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -8,38 +8,38 @@ use switchboard_policy::Question;
 
 use crate::review::first_answer::QuestionUpdate;
 
-/// An answer on its way.
+/// A pending answer.
 pub type ReviewFuture<'a> = Pin<Box<dyn Future<Output = Result<Answer, Unanswered>> + Send + 'a>>;
 
-/// Why there is no answer.
+/// The reason that there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Unanswered {
     pub message: String,
-    /// What to do about it.
+    /// A suggestion for the user.
     pub hint: Option<String>,
 }
 
-/// Puts questions to a person.
+/// Presents questions about calls to a person.
 pub trait Reviewer: Send + Sync {
-    /// Asks, and waits for the answer. Whoever no longer wants it drops the future.
+    /// Asks, and waits for the answer. Dropping the future withdraws the question.
     ///
-    /// Meanwhile it may be answered elsewhere. Who cannot ask any more, such as after the terminal
-    /// has gone, does not decide anything: the future stays open.
+    /// The question may be answered elsewhere in the meantime. A reviewer that can no longer ask,
+    /// for example because the terminal is gone, leaves the future pending instead of deciding.
     fn ask<'a>(&'a self, question: &'a Question) -> ReviewFuture<'a>;
 
-    /// How long it waits for an answer, if not as long as the queue says.
+    /// Returns how long to wait for an answer, if different from the limit of the queue.
     fn limit(&self) -> Option<Duration> {
         None
     }
 
-    /// Hears what becomes of a question while it waits.
+    /// Receives updates about a pending question.
     fn on_update(&self, news: QuestionUpdate<'_>) {
         let _ = news;
     }
 }
 
-/// Nobody can be asked, so every question goes unanswered.
+/// A reviewer without a person: every question stays unanswered.
 #[derive(Clone, Copy, Debug)]
 pub struct NobodyThere;
 

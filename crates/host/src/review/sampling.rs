@@ -1,4 +1,5 @@
-//! One request of a server to a model: read, counted, shown to the person, asked, told.
+//! Sampling requests of servers: parsed, checked against the budget, shown to a person, sent to the
+//! model.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -18,33 +19,33 @@ use crate::review::ask::{Ask, AskKind};
 use crate::review::sampling_budget::{SamplingBudget, SamplingGrant};
 use crate::review::sampling_request;
 
-/// The protocol's code for a request that the person does not want.
+/// The protocol's error code for a request that the user rejected.
 const REJECTED_CODE: i64 = -1;
-/// The most that is shown of one message, in characters.
+/// Maximum number of characters shown of one message.
 const MAX_SHOWN_CHARS: usize = 8_000;
 
-/// What a server would have a model be asked, for the person. All texts are the server's own.
+/// A sampling request as it is shown to a person. All texts come from the server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SamplingAsk {
     /// The model that would answer.
     pub model: String,
-    /// What it would be told first.
+    /// The system prompt.
     pub system: String,
-    /// What it would be told: who says it, and what.
+    /// The messages with their roles.
     pub messages: Vec<(SampleRole, String)>,
-    /// The tools that it could ask the server to run.
+    /// The names of the tools that the model may call.
     pub tools: Vec<String>,
-    /// The most tokens that the answer may have.
+    /// Maximum number of tokens of the answer.
     pub max_tokens: usize,
 }
 
-/// Asks models for servers, within their budgets.
+/// Sends requests of servers to models, within their budgets.
 pub(super) struct SamplingService {
     sampler: Arc<dyn Sampler>,
     budget: SamplingBudget,
 }
 
-/// A request that may be put to the person and then to the model.
+/// A request that is ready to be reviewed and sent to the model.
 #[derive(Debug)]
 pub(super) struct PreparedSample {
     pub ask: Ask,
@@ -53,7 +54,7 @@ pub(super) struct PreparedSample {
 }
 
 impl SamplingAsk {
-    /// All that a person decides about.
+    /// Returns everything that the person decides about, as JSON.
     pub fn as_json(&self) -> Value {
         let role = |role: &SampleRole| match role {
             SampleRole::User => "user",
@@ -75,7 +76,7 @@ impl SamplingService {
         Self { sampler, budget: SamplingBudget::default() }
     }
 
-    /// What a server with these settings is told that it can ask for; nothing without a model.
+    /// Returns the sampling capability of a server with these settings; `None` without a model.
     pub(crate) fn capability(&self, settings: &SamplingSettings) -> Option<Value> {
         let only = settings.model.clone();
         let chosen =
@@ -86,7 +87,7 @@ impl SamplingService {
         })
     }
 
-    /// Reads a request and counts it; nobody has been asked yet.
+    /// Parses a request and reserves its budget; nothing is shown or sent yet.
     pub(crate) fn prepare(
         &self,
         asking: ServerRequest<'_>,
@@ -119,12 +120,12 @@ impl SamplingService {
         Ok(PreparedSample { ask, request, grant: granted })
     }
 
-    /// Nobody asked the model after all.
+    /// Releases the budget of a request that was not sent to the model.
     pub(crate) fn release(&self, prepared: &PreparedSample) {
         self.budget.record_cost(&prepared.request.server, prepared.grant, 0);
     }
 
-    /// Asks the model and gives its answer as the protocol spells it.
+    /// Sends the request to the model, and returns its answer in the form of the protocol.
     pub(crate) async fn run(&self, prepared: &PreparedSample) -> Result<String, RpcError> {
         let PreparedSample { request, grant: granted, .. } = prepared;
         match self.sampler.sample(request).await {
@@ -140,7 +141,7 @@ impl SamplingService {
     }
 }
 
-/// What a server is told that asked for more than it gets.
+/// Returns the error for a sampling request that was rejected.
 pub(super) fn rejection(why: &str) -> RpcError {
     RpcError::new(REJECTED_CODE, format!("User rejected sampling request: {why}"))
 }
@@ -206,7 +207,7 @@ fn sample_json(sampled: SampleResult) -> Value {
     for (id, name, input) in sampled.calls {
         content.push(json!({"type": "tool_use", "id": id, "name": name, "input": input}));
     }
-    // Before 2025-11-25 there is one part and no list.
+    // Before 2025-11-25, the content is a single part instead of a list.
     let content = match <[Value; 1]>::try_from(content) {
         Ok([only]) => only,
         Err(several) => Value::Array(several),

@@ -1,4 +1,4 @@
-//! How much each server has asked of models, and whether it may ask more.
+//! Sampling budgets: limits how often and how much each server may ask models.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -7,10 +7,10 @@ use parking_lot::Mutex;
 use switchboard_config::SamplingSettings;
 
 const HOUR: Duration = Duration::from_secs(3_600);
-/// Requests that cannot be told to belong to one call count together for so long.
+/// How long requests that belong to no known call are counted together as one call.
 const UNKNOWN_CALL_WINDOW: Duration = Duration::from_secs(60);
 
-/// What all servers have asked within the last hour.
+/// The requests of all servers within the last hour.
 #[derive(Debug, Default)]
 pub(super) struct SamplingBudget {
     spent: Mutex<BTreeMap<String, VecDeque<BudgetEntry>>>,
@@ -24,16 +24,17 @@ struct BudgetEntry {
     tokens: usize,
 }
 
-/// A request that was let through.
+/// A granted request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SamplingGrant {
     number: u64,
-    /// The most tokens that the answer may have.
+    /// Maximum number of tokens of the answer.
     pub(super) tokens: usize,
 }
 
 impl SamplingBudget {
-    /// Lets a request through, or says why not. Until its cost is known, it counts as dear.
+    /// Grants a request, or returns the reason for refusing it. Until its cost is known, it counts
+    /// with the maximum.
     pub(super) fn grant(
         &self,
         server: &str,
@@ -70,7 +71,7 @@ impl SamplingBudget {
         Ok(SamplingGrant { number, tokens })
     }
 
-    /// Notes what a request that was let through cost in the end.
+    /// Records the actual cost of a granted request.
     pub(super) fn record_cost(&self, server: &str, granted: SamplingGrant, tokens: usize) {
         let mut spent = self.spent.lock();
         let entries = spent.get_mut(server).into_iter().flatten();

@@ -1,4 +1,4 @@
-//! Reads what a server wants to ask a model: messages, tools and wishes.
+//! Parses sampling requests: messages, tools and model preferences.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -12,7 +12,7 @@ use switchboard_wire::Json;
 
 use crate::review::ask::BadAsk;
 
-/// What a server wants to ask, before anybody has chosen a model.
+/// A sampling request before a model is chosen.
 #[derive(Debug, PartialEq)]
 pub(super) struct SamplingRequest {
     pub(super) preferences: ModelPreferences,
@@ -93,11 +93,12 @@ struct RawContentBlock {
     is_error: Option<bool>,
 }
 
-/// Reads the parameters of `sampling/createMessage`.
+/// Parses the parameters of `sampling/createMessage`.
 pub(super) fn parse_request(params: Option<&Json>) -> Result<SamplingRequest, BadAsk> {
     let params = params.ok_or_else(|| BadAsk::new_malformed("the request has no parameters"))?;
     let params: RawSamplingParams<'_> = params.read().map_err(|error| unreadable_error(&error))?;
-    // What other servers said is nobody else's, and what this one said it knows itself.
+    // A server must not see the context of other servers. It knows its own, so `thisServer` adds
+    // nothing.
     if let Some("allServers") = params.include_context.as_deref() {
         let why = "it wants the context of all servers, which no server gets";
         return Err(BadAsk::new_unsafe(why));
@@ -222,7 +223,8 @@ fn parse_result(block: RawContentBlock) -> Result<SamplePart, BadAsk> {
     Ok(SamplePart::Result { id, text: texts.join("\n"), images, failed })
 }
 
-/// Every call is answered by the message after it, and by nothing but results.
+/// Checks that every tool call is answered by the next message, and that such a message contains
+/// only results.
 fn check_calls(messages: &[SampleMessage]) -> Result<(), BadAsk> {
     let mut open: Vec<&str> = Vec::new();
     for message in messages {

@@ -1,4 +1,4 @@
-//! What servers may ask of models, and what becomes of it.
+//! Tests of sampling requests of servers.
 
 use parking_lot::Mutex;
 use std::collections::BTreeMap;
@@ -13,7 +13,7 @@ use super::*;
 use crate::review::ask::{Asker, NobodyToAsk, ReplyFuture};
 use crate::review::face_answers::FaceAnswers;
 
-/// A model that says what it was told to, and notes what it was asked.
+/// A sampler that gives a scripted answer and records the requests.
 struct Parrot {
     says: Result<SampleResult, String>,
     tools: ToolUse,
@@ -50,7 +50,7 @@ fn parrot(says: Result<SampleResult, String>) -> Arc<Parrot> {
     Arc::new(Parrot { says, tools: ToolUse::Native, asked: Mutex::default() })
 }
 
-/// Says yes, and notes what it was shown and told.
+/// An asker that accepts everything, and records the requests and refusals that it saw.
 #[derive(Default)]
 struct Yes {
     shown: Mutex<Vec<SamplingAsk>>,
@@ -70,7 +70,7 @@ impl Asker for Yes {
     }
 }
 
-/// Answers for the server `notes` with these settings.
+/// Returns answers for the server `notes` with these settings.
 fn answers(
     asker: Arc<dyn Asker>,
     sampler: Arc<Parrot>,

@@ -1,6 +1,6 @@
-//! The words by which a request for something secret is known, and those that make it harmless.
+//! Words that identify a request for a secret, and words that make them harmless.
 
-/// Words that mean something secret by themselves.
+/// Words that always mean a secret.
 pub(super) const SECRET_WORDS: &[&str] = &[
     "password", "passwords", "passwd", "passphrase", "passphrases", "passcode", "pwd", "otp",
     "totp", "cvv", "cvv2", "cvc", "apikey", "apikeys", "apitoken", "authtoken", "accesstoken",
@@ -8,7 +8,7 @@ pub(super) const SECRET_WORDS: &[&str] = &[
     "senha", "пароль", "密码", "密碼", "パスワード", "비밀번호",
 ];
 
-/// Words that mean something secret in this order.
+/// Sequences of words that mean a secret.
 pub(super) const SECRET_PHRASES: &[&[&str]] = &[
     &["api", "key"],
     &["api", "keys"],
@@ -57,7 +57,7 @@ pub(super) const SECRET_PHRASES: &[&[&str]] = &[
     &["mot", "de", "passe"],
 ];
 
-/// Words that mean something secret unless they stand beside certain others.
+/// A word that means a secret unless certain words precede or follow it.
 pub(super) struct AmbiguousWord {
     pub(super) word: &'static str,
     pub(super) harmless_before: &'static [&'static str],
@@ -96,7 +96,7 @@ pub(super) const AMBIGUOUS_WORDS: &[AmbiguousWord] = &[
     },
 ];
 
-/// What is asked for with these after it is something about a secret, and not the secret.
+/// Words after which a secret is only described: "password length" asks for no password.
 pub(super) const HARMLESS_FOLLOWERS: &[&str] = &[
     "age", "algorithm", "count", "counts", "duration", "expiration", "expiry", "expires", "file",
     "filename", "folder", "format", "hash", "id", "ids", "interval", "kind", "length", "lifetime",
@@ -104,12 +104,12 @@ pub(super) const HARMLESS_FOLLOWERS: &[&str] = &[
     "rotation", "rules", "scope", "scopes", "size", "strength", "ttl", "type", "types", "vault",
 ];
 
-/// Words with which somebody is asked to hand something over.
+/// Verbs that ask the reader to provide something.
 pub(super) const REQUEST_WORDS: &[&str] = &[
     "add", "confirm", "enter", "fill", "give", "include", "input", "paste", "provide", "put",
     "reply", "reveal", "send", "share", "specify", "submit", "supply", "tell", "type", "write",
 ];
 
-/// Words that turn such a request into its opposite.
+/// Words that negate such a request.
 pub(super) const NEGATIONS: &[&str] =
     &["not", "never", "don", "dont", "cannot", "without", "avoid"];

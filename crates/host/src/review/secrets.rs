@@ -1,18 +1,18 @@
-//! Knows a form that asks for what must not be typed into forms: passwords, keys, codes, cards.
+//! Detects forms that ask for secrets: passwords, keys, codes, card numbers.
 //!
-//! It reads words, so it can be deceived by whoever wants to; it stops the honest mistake and the
-//! plain attempt. What it lets through is still shown to a person with the name of the server.
+//! The detection is based on words and can be evaded; it stops honest mistakes and plain attempts.
+//! Forms that pass are still shown to a person with the name of the server.
 
 use crate::review::form::{Field, FieldKind};
 use crate::review::secret_words::{
     AMBIGUOUS_WORDS, HARMLESS_FOLLOWERS, NEGATIONS, REQUEST_WORDS, SECRET_PHRASES, SECRET_WORDS,
 };
 
-/// What a field asks for that must not be typed there, in the words that tell.
+/// Returns the words with which a field asks for a secret, if it does.
 pub(super) fn find_secret_in_field(field: &Field) -> Option<String> {
     match field.kind {
         FieldKind::Text { .. } | FieldKind::Number { .. } => {}
-        // What is only chosen gives nothing away.
+        // A selection cannot reveal a secret.
         FieldKind::Boolean | FieldKind::Choice(_) | FieldKind::Choices { .. } => return None,
     }
     let named = [Some(&field.name), field.title.as_ref()].into_iter().flatten();
@@ -27,11 +27,11 @@ pub(super) fn find_secret_in_field(field: &Field) -> Option<String> {
     found.next().or_else(|| described.next()).map(|secret| secret.words)
 }
 
-/// What a message asks for that must not be typed into a form.
+/// Returns the words with which a message asks for a secret, if it does.
 pub(super) fn find_secret_in_message(message: &str) -> Option<String> {
     let asked = |words: Vec<String>| {
         let mut all = find_secrets(&words).into_iter();
-        // A message may speak of passwords without asking for one.
+        // A message may mention passwords without asking for one.
         all.find(|secret| request_before(&words, secret.at) == SecretRequest::Plain)
     };
     sentences(message).into_iter().find_map(asked).map(|secret| secret.words)
@@ -57,7 +57,7 @@ fn find_secrets(words: &[String]) -> Vec<SecretMention> {
     found
 }
 
-/// How many words from here on mean something secret.
+/// Returns the number of words at this position that mean a secret.
 fn secret_length(words: &[String], at: usize, rest: &[String]) -> Option<usize> {
     let is_phrase = |phrase: &&&[&str]| {
         rest.len() >= phrase.len() && rest.iter().zip(**phrase).all(|(word, part)| word == part)
@@ -83,15 +83,15 @@ fn secret_length(words: &[String], at: usize, rest: &[String]) -> Option<usize> 
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SecretRequest {
-    /// Nobody is asked to give anything.
+    /// No request.
     None,
-    /// Somebody is asked to give it.
+    /// A request to provide the secret.
     Plain,
-    /// Somebody is asked not to give it.
+    /// A request not to provide the secret.
     Negated,
 }
 
-/// Whether the nearest word of giving before this place asks for it.
+/// Classifies the nearest request word before this position.
 fn request_before(words: &[String], at: usize) -> SecretRequest {
     let before = words.get(..at).unwrap_or_default();
     let giving = before.iter().rposition(|word| REQUEST_WORDS.contains(&word.as_str()));
@@ -103,7 +103,8 @@ fn request_before(words: &[String], at: usize) -> SecretRequest {
     }
 }
 
-/// The words of each sentence, in lower case, with look-alikes and hidden characters undone.
+/// Returns the words of each sentence in lower case, with homoglyphs folded and invisible
+/// characters removed.
 fn sentences(text: &str) -> Vec<Vec<String>> {
     let is_end = |c: char| matches!(c, '.' | '!' | '?' | ';' | '\n' | '。');
     text.split(is_end).map(words).filter(|words| !words.is_empty()).collect()
@@ -140,7 +141,7 @@ fn push(all: &mut Vec<String>, word: &mut String) {
     all.push(if has_latin { word.chars().map(fold_homoglyph).collect() } else { word });
 }
 
-/// The Latin letter that a character is made to look like.
+/// Folds a homoglyph to the Latin letter that it resembles.
 const fn fold_homoglyph(c: char) -> char {
     match c {
         'а' | 'ɑ' | 'α' | 'ａ' | '4' => 'a',
@@ -161,7 +162,7 @@ const fn fold_homoglyph(c: char) -> char {
     }
 }
 
-/// Characters that take no room, so that a word can be broken without being seen to be.
+/// Returns whether a character is invisible, so that it can split a word unnoticed.
 const fn is_invisible(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}'

@@ -1,4 +1,4 @@
-//! Fields and messages that ask for secrets, and those that only look as if they did.
+//! Tests of fields and messages that ask for secrets, and of harmless ones that resemble them.
 
 use serde_json::json;
 use serde_json::value::RawValue;

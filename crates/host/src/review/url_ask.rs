@@ -1,34 +1,35 @@
-//! An address that a server wants visited: what it leads to, and what to beware of.
+//! URLs that a server asks a person to visit: validation, registrable domain and warnings.
 
 use switchboard_net::{ip_literal, is_local_name, registrable_domain, split_port};
 
 use crate::review::ask::BadAsk;
 
-/// The longest address that is taken, in bytes.
+/// Maximum length of a URL.
 const MAX_URL_BYTES: usize = 8_192;
 
-/// Endings that make the front of a name look like a name of its own.
+/// Top-level domains that make the first labels of a host look like a complete name.
 const COMMON_TLDS: &[&str] = &["com", "org", "net", "edu", "gov", "io", "dev", "co", "app", "ai"];
 
-/// An address that a server wants visited. Nothing here ever goes there.
+/// A URL that a server asks a person to visit. It is only shown, never requested.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UrlAsk {
-    /// The whole address, as it came.
+    /// The URL exactly as the server sent it.
     pub url: String,
-    /// The host's name or number.
+    /// The host name or IP address.
     pub host: String,
-    /// The part of the name that somebody has registered: the last two labels, or three below
-    /// some well-known endings. A rule of thumb.
+    /// The registrable domain: the last two labels, or three below some well-known suffixes. A
+    /// heuristic.
     pub domain: String,
-    /// What to beware of, in sentences.
+    /// Warnings to show, as sentences.
     pub warnings: Vec<String>,
 }
 
 impl UrlAsk {
-    /// Reads an address.
+    /// Parses a URL.
     ///
     /// # Errors
-    /// When nobody should go there: it is not HTTPS (or HTTP on this machine), or it pretends.
+    /// Returns an error if the URL must not be opened: it is not HTTPS (or HTTP on a loopback
+    /// address), or it is misleading.
     pub fn parse(url: &str) -> Result<Self, BadAsk> {
         let refused = |why: &str| BadAsk::new_unsafe(format!("its address {why}"));
         if url.len() > MAX_URL_BYTES {
@@ -68,7 +69,7 @@ impl UrlAsk {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HostKind {
     Loopback,
-    /// An address in numbers.
+    /// An IP address.
     Ip,
     Name,
 }
@@ -82,7 +83,7 @@ impl HostKind {
             return Some(if address.is_loopback() { Self::Loopback } else { Self::Ip });
         }
         let last = host.rsplit('.').next().unwrap_or_default();
-        // Browsers read what ends in a number as an address, in notations that nobody recognizes.
+        // Browsers parse a host that ends in a number as an IP address, in obscure notations.
         let is_number = last.starts_with(|c: char| c.is_ascii_digit());
         let is_label = |label: &str| {
             let fits = |c: char| c.is_alphanumeric() || c == '-' || c == '_';
@@ -116,7 +117,7 @@ fn warnings(host: &str, domain: &str, place: HostKind) -> Vec<String> {
     warnings
 }
 
-/// A well-known kind of name at the front of one that belongs to somebody else.
+/// Returns the start of a host name that looks like another, well-known kind of name.
 fn misleading_prefix<'a>(host: &'a str, domain: &str) -> Option<&'a str> {
     let front = host.strip_suffix(domain)?.strip_suffix('.')?;
     let (name, ending) = front.rsplit_once('.')?;
@@ -130,7 +131,7 @@ fn misleading_prefix<'a>(host: &'a str, domain: &str) -> Option<&'a str> {
     }
 }
 
-/// Whether a label has Latin letters beside those of another alphabet.
+/// Returns whether a label mixes Latin letters with those of another script.
 fn mixes_scripts(label: &str) -> bool {
     let is_latin = |c: char| c.is_ascii_alphabetic() || matches!(c, '\u{c0}'..='\u{24f}');
     let other = label.chars().any(|c| c.is_alphabetic() && !is_latin(c));

@@ -1,4 +1,4 @@
-//! Addresses, honest and otherwise.
+//! Tests of URLs, valid and misleading.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Messages: where they are, and what their errors mean.
+//! Anthropic's URLs and errors.
 
 use reqwest::Url;
 use serde_json::Value;
@@ -60,7 +60,7 @@ impl VendorProtocol for AnthropicProtocol {
     }
 }
 
-/// Addresses are written with and without the version, so both are understood.
+/// Appends a path to the base URL, which may or may not include the version.
 fn api_url(access: &VendorAccess, path: &[&str]) -> Url {
     let has_version = access.base.path().trim_end_matches('/').ends_with("/v1");
     let version: &[&str] = if has_version { &[] } else { &["v1"] };

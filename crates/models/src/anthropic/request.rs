@@ -1,4 +1,4 @@
-//! Writes the body of a request for Anthropic's messages.
+//! Builds request bodies for Anthropic's Messages API.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use switchboard_prompting::{ModelInfo, ModelRequest, ModelToolChoice, RequestedC
 
 use crate::history::{AnsweredCall, Picture, VendorTurn, arguments, tools, turns};
 
-/// The body of a request.
+/// Builds the body of a request.
 pub(super) fn body(request: &ModelRequest, about: &ModelInfo) -> Value {
     let mut messages = messages(request, about);
     cache_conversation(&mut messages);
@@ -26,7 +26,7 @@ pub(super) fn body(request: &ModelRequest, about: &ModelInfo) -> Value {
     }
     let mut tools = tools(&request.tools).cloned().unwrap_or_default();
     if tools.is_empty() {
-        // Calls of the past must have definitions, even where no tool may be called any more.
+        // Past calls need definitions, even if no tool may be called any more.
         tools = called_tools(&messages).into_iter().map(past_tool).collect();
         if !tools.is_empty() {
             members.insert("tool_choice".to_owned(), json!({ "type": "none" }));
@@ -43,7 +43,7 @@ pub(super) fn body(request: &ModelRequest, about: &ModelInfo) -> Value {
     if let Some(daring) = request.options.temperature {
         members.insert("temperature".to_owned(), json!(daring.clamp(0.0, 1.0)));
     }
-    // The vendor refuses texts without a visible character.
+    // The vendor rejects blank stop sequences.
     let stop: Vec<&String> =
         request.options.stop.iter().filter(|stop| !stop.trim().is_empty()).collect();
     if !stop.is_empty() {
@@ -57,7 +57,7 @@ pub(super) fn body(request: &ModelRequest, about: &ModelInfo) -> Value {
     body
 }
 
-/// How much may be written, which the vendor wants to be told.
+/// Returns the maximum output length of a model, which the vendor requires in every request.
 fn max_tokens(model: &str) -> usize {
     let is = |part: &str| model.contains(part);
     if is("claude-3-opus") || is("claude-3-haiku") || is("claude-3-sonnet") || is("claude-2") {
@@ -69,7 +69,7 @@ fn max_tokens(model: &str) -> usize {
     }
 }
 
-/// Messages that alternate between both sides.
+/// Builds messages whose roles alternate.
 fn messages(request: &ModelRequest, about: &ModelInfo) -> Vec<Value> {
     let mut messages: Vec<(&'static str, Vec<Value>)> = Vec::new();
     for turn in turns(&request.messages, about) {
@@ -94,7 +94,7 @@ fn messages(request: &ModelRequest, about: &ModelInfo) -> Vec<Value> {
 }
 
 fn assistant_blocks(text: &str, calls: &[RequestedCall]) -> Vec<Value> {
-    // White space at the end of the last message is refused.
+    // The vendor rejects trailing white space in the last message.
     let mut blocks: Vec<Value> = text_block(text.trim_end()).into_iter().collect();
     blocks.extend(calls.iter().map(|call| {
         json!({
@@ -121,7 +121,7 @@ fn result(result: &AnsweredCall<'_>) -> Value {
     block
 }
 
-/// The name of a call in the letters that the vendor takes; other vendors use more of them.
+/// Replaces characters that the vendor does not allow in call ids; other vendors allow more.
 fn id(name: &str) -> String {
     let fine = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     name.chars().map(fine).collect()
@@ -131,7 +131,7 @@ fn text_and_images(text: &str, images: &[Picture<'_>]) -> Vec<Value> {
     text_block(text).into_iter().chain(images.iter().map(picture)).collect()
 }
 
-/// A block of text, unless it would be empty, which is refused.
+/// Builds a text block; `None` for blank text, which the vendor rejects.
 fn text_block(text: &str) -> Option<Value> {
     (!text.trim().is_empty()).then(|| json!({ "type": "text", "text": text }))
 }
@@ -143,7 +143,7 @@ fn picture(image: &Picture<'_>) -> Value {
     })
 }
 
-/// The names of the tools that were called.
+/// Returns the names of the tools that were called.
 fn called_tools(messages: &[Value]) -> BTreeSet<&str> {
     let contents = messages.iter().filter_map(|message| message.get("content")?.as_array());
     contents
@@ -157,8 +157,8 @@ fn past_tool(name: &str) -> Value {
     json!({ "name": name, "description": "Not available.", "input_schema": { "type": "object" } })
 }
 
-/// Has everything up to the newest words of our side kept for the next request. What the vendor
-/// said goes back untouched.
+/// Marks the newest user message as a cache breakpoint. Content of the vendor's own messages is
+/// sent back unchanged.
 fn cache_conversation(messages: &mut [Value]) {
     let ours = |message: &&mut Value| message.get("role").and_then(Value::as_str) == Some("user");
     let newest = messages.last_mut().filter(ours);

@@ -1,4 +1,4 @@
-//! Whole bodies of requests, as Anthropic wants them.
+//! Complete request bodies for Anthropic.
 
 use switchboard_config::Provider;
 use switchboard_prompting::{CallResult, ChatMessage, ModelOptions};

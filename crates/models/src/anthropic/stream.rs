@@ -1,4 +1,4 @@
-//! Reads the stream of one of Anthropic's messages.
+//! Parses the event stream of an Anthropic message.
 
 use serde_json::{Map, Value, json};
 use switchboard_prompting::{Assembler, ModelAnswer, ModelDelta, StopReason, TokenUsage};
@@ -6,7 +6,7 @@ use switchboard_wire::SseEvent;
 
 use crate::protocol::{AnswerReader, BrokenAnswer, VendorRefusal};
 
-/// What came of an answer so far.
+/// The parser state of one answer.
 #[derive(Debug, Default)]
 pub(super) struct AnthropicStream {
     blocks: Vec<ContentBlock>,
@@ -18,11 +18,11 @@ pub(super) struct AnthropicStream {
 
 #[derive(Debug)]
 struct ContentBlock {
-    /// The vendor's number for it.
+    /// The vendor's index of the block.
     index: u64,
-    /// The block as it will be given back, without the arguments of a call.
+    /// The block as it will be sent back, without the arguments of a call.
     value: Map<String, Value>,
-    /// Whether the arguments of a call came with its beginning.
+    /// Whether the block started with the complete arguments of a call.
     came_whole: bool,
 }
 
@@ -64,7 +64,7 @@ impl AnswerReader for AnthropicStream {
                 let refusal = VendorRefusal::from_value(&value).unwrap_or_default();
                 return Err(BrokenAnswer::Refused(refusal));
             }
-            // The vendor announces that there will be more kinds of events.
+            // The vendor reserves the right to add event types.
             _ => None,
         };
         Ok(told.into_iter().collect())
@@ -153,7 +153,7 @@ impl AnthropicStream {
                 None
             }
             "input_json_delta" if kind(&block.value) == "tool_use" => {
-                // A call that came whole has nothing to add.
+                // The arguments are complete already; a delta would repeat them.
                 if !block.came_whole {
                     self.calls.delta(place, None, None, fragment("partial_json"));
                 }
@@ -163,7 +163,7 @@ impl AnthropicStream {
         }
     }
 
-    /// Later numbers replace earlier ones: they count the whole answer.
+    /// Replaces earlier counts, since later ones cover the whole answer.
     fn count(&mut self, usage: Option<&Value>) {
         let count = |name: &str, target: &mut u64| {
             if let Some(number) = usage.and_then(|usage| usage.get(name)?.as_u64()) {
@@ -192,7 +192,7 @@ fn word<'a>(block: &'a Map<String, Value>, name: &str) -> &'a str {
     block.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Adds a fragment to a member of a block and gives the fragment back.
+/// Appends a fragment to a member of a block; returns the fragment.
 fn append<'a>(block: &mut Map<String, Value>, name: &str, fragment: &'a str) -> &'a str {
     match block.get_mut(name) {
         Some(Value::String(text)) => text.push_str(fragment),

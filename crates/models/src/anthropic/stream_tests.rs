@@ -1,4 +1,4 @@
-//! Streams of messages, as Anthropic sends them.
+//! Event streams as Anthropic sends them.
 
 use proptest::prelude::*;
 

@@ -1,4 +1,4 @@
-//! Google's Gemini.
+//! Google's Gemini API.
 
 mod protocol;
 mod request;

@@ -1,4 +1,4 @@
-//! Gemini: where its models are, and what its errors mean.
+//! Gemini's URLs and errors.
 
 use reqwest::Url;
 use serde_json::Value;
@@ -41,7 +41,7 @@ impl VendorProtocol for GeminiProtocol {
         if refusal.says(&["input token count", "exceeds the maximum number of tokens"]) {
             return Some(RefusalMeaning::TooLong);
         }
-        // A quota of the day is not back within the time that anybody waits.
+        // A daily quota does not reset within any reasonable wait.
         if refusal.codes.iter().any(|code| code.contains("perday")) {
             return Some(RefusalMeaning::UsedUp);
         }
@@ -61,7 +61,7 @@ impl VendorProtocol for GeminiProtocol {
     }
 }
 
-/// The address of a model; one that was tuned has a folder of its own in its name.
+/// Returns the URL of a model. The name of a tuned model includes its collection.
 fn model_url(access: &VendorAccess, model: &str) -> Url {
     match model.split_once('/') {
         Some((folder, name)) => access.url_with_path(&[folder, name]),

@@ -1,4 +1,4 @@
-//! Writes the body of a request for Gemini.
+//! Builds request bodies for Gemini.
 
 use std::collections::BTreeSet;
 
@@ -7,12 +7,12 @@ use switchboard_prompting::{ModelInfo, ModelRequest, ModelToolChoice, RequestedC
 
 use crate::history::{AnsweredCall, Picture, VendorTurn, arguments, tools, turns};
 
-/// What the vendor takes in place of a signature for a call that another model made.
+/// The placeholder that the vendor accepts as the signature of another model's call.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
-/// Models that know no signatures; of later ones the first call of a turn must have one.
+/// Models without signatures. Later ones require a signature on the first call of a turn.
 const MODELS_WITHOUT_SIGNATURES: [&str; 3] = ["gemini-1", "gemini-2", "gemma"];
 
-/// The body of a request.
+/// Builds the body of a request.
 pub(super) fn body(request: &ModelRequest, about: &ModelInfo) -> Value {
     let mut body = json!({ "contents": contents(request, about) });
     if let Some(members) = body.as_object_mut() {
@@ -51,7 +51,7 @@ fn generation(request: &ModelRequest) -> serde_json::Map<String, Value> {
     members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// Contents that alternate between both sides.
+/// Builds contents whose roles alternate.
 fn contents(request: &ModelRequest, about: &ModelInfo) -> Vec<Value> {
     let mut contents: Vec<(&'static str, Vec<Value>)> = Vec::new();
     let mut vendor_ids = BTreeSet::new();
@@ -74,7 +74,7 @@ fn contents(request: &ModelRequest, about: &ModelInfo) -> Vec<Value> {
     contents.into_iter().map(content).collect()
 }
 
-/// The names that the vendor itself gave to its calls.
+/// Returns the ids that the vendor assigned to its calls.
 fn ids(parts: &[Value]) -> BTreeSet<String> {
     let id = |part: &Value| part.pointer("/functionCall/id")?.as_str().map(str::to_owned);
     parts.iter().filter_map(id).collect()
@@ -94,7 +94,8 @@ fn model_parts(text: &str, calls: &[RequestedCall], model: &str) -> Vec<Value> {
     parts
 }
 
-/// Results first and pictures after them: the vendor counts the results against the calls.
+/// Builds the results, followed by their images: the vendor matches the number of results to the
+/// calls.
 fn result_parts(results: &[AnsweredCall<'_>], vendor_ids: &BTreeSet<String>) -> Vec<Value> {
     let mut parts: Vec<Value> = results.iter().map(|it| response(it, vendor_ids)).collect();
     for result in results.iter().filter(|result| !result.images.is_empty()) {
@@ -107,7 +108,7 @@ fn result_parts(results: &[AnsweredCall<'_>], vendor_ids: &BTreeSet<String>) -> 
 fn response(result: &AnsweredCall<'_>, vendor_ids: &BTreeSet<String>) -> Value {
     let member = if result.failed { "error" } else { "output" };
     let mut response = json!({ "name": result.name, "response": { member: result.text } });
-    // A name that the vendor did not give would match no call of its own.
+    // An id that the vendor did not assign would match none of its calls.
     if vendor_ids.contains(result.id)
         && let Some(members) = response.as_object_mut()
     {

@@ -1,4 +1,4 @@
-//! Whole bodies of requests, as Gemini wants them.
+//! Complete request bodies for Gemini.
 
 use switchboard_config::Provider;
 use switchboard_prompting::{CallResult, ChatMessage, ModelOptions};

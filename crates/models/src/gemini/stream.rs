@@ -1,4 +1,4 @@
-//! Reads the stream of one of Gemini's answers.
+//! Parses the event stream of a Gemini answer.
 
 use serde_json::{Map, Value, json};
 use switchboard_prompting::{Assembler, ModelAnswer, ModelDelta, StopReason, TokenUsage};
@@ -6,7 +6,7 @@ use switchboard_wire::SseEvent;
 
 use crate::protocol::{AnswerReader, BrokenAnswer, VendorRefusal};
 
-/// Reasons to end that mean that the vendor does not want to say it.
+/// Finish reasons that mean a refusal.
 const REFUSAL_REASONS: [&str; 8] = [
     "SAFETY",
     "RECITATION",
@@ -18,7 +18,7 @@ const REFUSAL_REASONS: [&str; 8] = [
     "IMAGE_PROHIBITED_CONTENT",
 ];
 
-/// What came of an answer so far.
+/// The parser state of one answer.
 #[derive(Debug, Default)]
 pub(super) struct GeminiStream {
     text: String,
@@ -60,7 +60,7 @@ impl AnswerReader for GeminiStream {
         Ok(deltas)
     }
 
-    /// The vendor ends the stream without a mark.
+    /// Always `false`: the vendor ends the stream without a marker.
     fn is_over(&self) -> bool {
         false
     }
@@ -76,7 +76,7 @@ impl AnswerReader for GeminiStream {
             Some(other) => StopReason::Other(other.to_owned()),
             None => return Err(BrokenAnswer::Cut),
         };
-        // Thoughts without a signature are a summary for people and are not wanted back.
+        // Thoughts without a signature are summaries for people and must not be sent back.
         let is_wanted = |part: &Map<String, Value>| {
             is_signed(part) || !is_thought(part) && part.get("text") != Some(&json!(""))
         };
@@ -107,7 +107,7 @@ impl GeminiStream {
         Some(ModelDelta::Text(text.to_owned()))
     }
 
-    /// Keeps a part. Plain text continues plain text; a signature belongs to its part alone.
+    /// Stores a part. Consecutive plain texts are merged; a signed part stays separate.
     fn keep(&mut self, part: &Map<String, Value>) {
         let is_plain = |part: &Map<String, Value>| {
             part.get("text").is_some_and(Value::is_string) && !has_more(part)
@@ -138,7 +138,7 @@ fn is_signed(part: &Map<String, Value>) -> bool {
     part.contains_key("thoughtSignature")
 }
 
-/// Whether a part holds more than text or a call.
+/// Returns whether a part has members besides text or a call.
 fn has_more(part: &Map<String, Value>) -> bool {
     part.keys().any(|name| !matches!(name.as_str(), "text" | "functionCall"))
 }

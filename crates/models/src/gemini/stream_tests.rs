@@ -1,4 +1,4 @@
-//! Streams of answers, as Gemini sends them.
+//! Event streams as Gemini sends them.
 
 use proptest::prelude::*;
 

@@ -1,15 +1,15 @@
-//! Reads the text of a delta, which is a string or a list of parts.
+//! Parses the content of a delta, which is a string or a list of parts.
 
 use serde_json::Value;
 
-/// Words and thoughts in the content of a delta.
+/// The text and the thinking in a delta.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct DeltaContent {
     pub(super) text: String,
     pub(super) thinking: String,
 }
 
-/// Reads content; parts that are neither words nor thoughts are left out.
+/// Parses content; skips parts that are neither text nor thinking.
 pub(super) fn content(value: Option<&Value>) -> DeltaContent {
     let mut out = DeltaContent::default();
     match value {
@@ -29,7 +29,7 @@ pub(super) fn content(value: Option<&Value>) -> DeltaContent {
     out
 }
 
-/// A string, or the strings in a list of parts.
+/// Returns a string, or the concatenated strings of a list of parts.
 fn flatten(value: Option<&Value>) -> String {
     match value {
         Some(Value::String(text)) => text.clone(),

@@ -1,4 +1,4 @@
-//! OpenAI's chat completions, and everything that speaks like it.
+//! OpenAI's chat completions and compatible APIs.
 
 mod content;
 mod protocol;

@@ -1,4 +1,4 @@
-//! Chat completions: where they are, and what their errors mean.
+//! URLs and errors of chat completions.
 
 use reqwest::Url;
 use serde_json::Value;
@@ -10,7 +10,7 @@ use crate::protocol::{
     AnswerReader, ModelChecks, RefusalMeaning, RequestForm, VendorProtocol, VendorRefusal,
 };
 
-/// Words of servers whose model has no room for the conversation.
+/// Phrases in error messages for a conversation that exceeds the context window.
 const TOO_LONG_PHRASES: [&str; 8] = [
     "maximum context length",
     "context length exceeded",
@@ -66,7 +66,7 @@ impl VendorProtocol for OpenAiProtocol {
         if no_model {
             return Some(RefusalMeaning::UnknownModel);
         }
-        // In the middle of an answer there is no status that would say it.
+        // An error within a stream has no status to classify it by.
         let is_ours = refusal.status.is_none() && refusal.has_code("invalid_request_error");
         is_ours.then_some(RefusalMeaning::BadRequest)
     }

@@ -1,11 +1,11 @@
-//! Collects what a compatible server says of its thoughts, to give it back.
+//! Collects the reasoning of compatible servers, to send it back.
 
 use serde_json::{Map, Value, json};
 
-/// Members of a detail that come in fragments.
+/// Members of a detail that arrive in fragments.
 const FRAGMENT_MEMBERS: [&str; 2] = ["text", "summary"];
 
-/// Thoughts in the forms that servers want back.
+/// Reasoning in the formats that servers expect back.
 #[derive(Debug, Default)]
 pub(super) struct ReasoningTrace {
     content: String,
@@ -13,7 +13,7 @@ pub(super) struct ReasoningTrace {
 }
 
 impl ReasoningTrace {
-    /// Takes the thoughts of one delta and gives back their text.
+    /// Collects the reasoning of one delta; returns its text.
     pub(super) fn take(&mut self, delta: &Value) -> String {
         let text = |name: &str| delta.get(name).and_then(Value::as_str).unwrap_or_default();
         let content = text("reasoning_content");
@@ -25,12 +25,12 @@ impl ReasoningTrace {
             shown.extend(fragments);
             self.detail(detail);
         }
-        // Servers that use several of these members say the same in each.
+        // Servers that send several of these members repeat the same text in each.
         let plain = if content.is_empty() { text("reasoning") } else { content };
         if plain.is_empty() { shown } else { plain.to_owned() }
     }
 
-    /// Continues the newest detail if this is a further fragment of it.
+    /// Appends a fragment to the newest detail, or starts a new one.
     fn detail(&mut self, detail: &Map<String, Value>) {
         let same = |old: &Map<String, Value>, name: &str| old.get(name) == detail.get(name);
         let is_fragment = FRAGMENT_MEMBERS.iter().any(|name| detail.contains_key(*name))
@@ -42,7 +42,7 @@ impl ReasoningTrace {
         }
     }
 
-    /// Adds what the server wants back to its message. Says whether there was anything.
+    /// Adds the collected reasoning to a message; returns whether there was any.
     pub(super) fn add_to(self, message: &mut Value) -> bool {
         let has_calls = message.get("tool_calls").is_some();
         let Some(members) = message.as_object_mut() else { return false };
@@ -50,8 +50,8 @@ impl ReasoningTrace {
         if !self.details.is_empty() {
             members.insert("reasoning_details".to_owned(), json!(self.details));
         }
-        // Between a call and its result the thought must go back; after a finished answer there
-        // are servers that refuse it.
+        // Reasoning must be sent back between a call and its result; after a finished answer, some
+        // servers reject it.
         if !self.content.is_empty() && has_calls {
             members.insert("reasoning_content".to_owned(), json!(self.content));
         }

@@ -1,4 +1,4 @@
-//! Writes the body of a request for chat completions.
+//! Builds request bodies for chat completions.
 
 use serde_json::{Value, json};
 use switchboard_prompting::{ModelInfo, ModelRequest, ModelToolChoice, RequestedCall};
@@ -6,7 +6,7 @@ use switchboard_prompting::{ModelInfo, ModelRequest, ModelToolChoice, RequestedC
 use crate::history::{AnsweredCall, Picture, VendorTurn, arguments, tools, turns};
 use crate::protocol::RequestForm;
 
-/// The body of a request.
+/// Builds the body of a request.
 pub(super) fn body(
     request: &ModelRequest,
     about: &ModelInfo,
@@ -66,7 +66,7 @@ fn request_options(
     members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// A message of the assistant.
+/// Builds a message of the assistant.
 pub(super) fn assistant(text: &str, calls: &[RequestedCall]) -> Value {
     let content = if text.is_empty() { Value::Null } else { json!(text) };
     let mut message = json!({ "role": "assistant", "content": content });
@@ -79,7 +79,7 @@ pub(super) fn assistant(text: &str, calls: &[RequestedCall]) -> Value {
 }
 
 fn call(call: &RequestedCall) -> Value {
-    // Some servers take the text apart, so it has to be an object whatever the model wrote.
+    // Some servers parse the arguments, so they must be an object whatever the model wrote.
     let is_object = serde_json::from_str::<Value>(&call.arguments).is_ok_and(|it| it.is_object());
     let text = if is_object { call.arguments.clone() } else { arguments(call).to_string() };
     json!({
@@ -89,7 +89,7 @@ fn call(call: &RequestedCall) -> Value {
     })
 }
 
-/// The message as the server gave it; calls that it left without a name of their own get ours.
+/// Returns the server's original message; calls without an id get ours.
 fn vendor_message(kept: &Value, calls: &[RequestedCall]) -> Value {
     let mut message = kept.clone();
     let entries = message.get_mut("tool_calls").and_then(Value::as_array_mut);
@@ -124,7 +124,7 @@ fn result(result: &AnsweredCall<'_>) -> Value {
     json!({ "role": "tool", "tool_call_id": result.id, "content": result.text })
 }
 
-/// The pictures of results, which cannot be inside of them here.
+/// Builds a user message with the images of results, which tool messages cannot contain.
 fn pictures(results: &[AnsweredCall<'_>]) -> Option<Value> {
     let mut parts = Vec::new();
     for result in results.iter().filter(|result| !result.images.is_empty()) {

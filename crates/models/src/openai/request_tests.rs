@@ -1,4 +1,4 @@
-//! Whole bodies of requests, as chat completions want them.
+//! Complete request bodies for chat completions.
 
 use switchboard_config::Provider;
 use switchboard_prompting::{CallResult, ChatMessage, ModelOptions};

@@ -1,4 +1,4 @@
-//! Reads the stream of a chat completion.
+//! Parses the event stream of a chat completion.
 
 use serde_json::{Value, json};
 use switchboard_prompting::{
@@ -10,7 +10,7 @@ use super::content::content;
 use super::reasoning::ReasoningTrace;
 use crate::protocol::{AnswerReader, BrokenAnswer, VendorRefusal};
 
-/// What came of an answer so far.
+/// The parser state of one answer.
 #[derive(Debug, Default)]
 pub(super) struct OpenAiStream {
     text: String,
@@ -23,7 +23,7 @@ pub(super) struct OpenAiStream {
     done: bool,
 }
 
-/// A call that was announced.
+/// A call that has started.
 #[derive(Debug)]
 struct PartialToolCall {
     index: usize,
@@ -53,7 +53,7 @@ impl AnswerReader for OpenAiStream {
         self.count(&chunk);
         let mut deltas = Vec::new();
         if let Some(choice) = chunk.get("choices").and_then(|choices| choices.get(0)) {
-            // Some servers put a whole message where others put a delta.
+            // Some servers send a complete message instead of a delta.
             let delta = choice.get("delta").or_else(|| choice.get("message"));
             self.take(delta.unwrap_or(&Value::Null), &mut deltas);
             if let Some(reason) = choice.get("finish_reason").and_then(Value::as_str) {
@@ -77,7 +77,7 @@ impl AnswerReader for OpenAiStream {
             _ if self.refused => StopReason::Refused,
             Some("length") => StopReason::Length,
             Some("content_filter") => StopReason::Refused,
-            // Some servers say `stop` where they mean calls, and some the other way round.
+            // Some servers report `stop` for calls, and others the reverse.
             Some("stop" | "tool_calls" | "function_call" | "eos" | "") | None => {
                 if calls.is_empty() { StopReason::End } else { StopReason::Calls }
             }
@@ -109,7 +109,7 @@ impl OpenAiStream {
         }
     }
 
-    /// Takes a fragment of a call, and announces the call if it begins with that.
+    /// Collects a fragment of a call; returns a delta if the call starts with it.
     fn take_call(&mut self, call: &Value) -> Option<ModelDelta> {
         let function = call.get("function");
         let word = |name: &str| function.and_then(|function| function.get(name)?.as_str());
@@ -118,7 +118,7 @@ impl OpenAiStream {
         let given = call.get("index").and_then(Value::as_u64);
         let index = match given.and_then(|index| usize::try_from(index).ok()) {
             Some(index) => index,
-            // Without numbers, a name begins a call and everything else continues the newest.
+            // Without an index, a name starts a call and anything else continues the newest one.
             None if name.is_some() => {
                 self.begun.iter().map(|it| it.index.saturating_add(1)).max().unwrap_or(0)
             }
@@ -155,7 +155,7 @@ impl OpenAiStream {
     }
 }
 
-/// The message as it would be sent back.
+/// Builds the message as it would be sent back.
 fn message(text: &str, calls: &[NativeCall]) -> Value {
     let content = if text.is_empty() { Value::Null } else { json!(text) };
     let mut message = json!({ "role": "assistant", "content": content });

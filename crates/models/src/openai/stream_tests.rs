@@ -1,4 +1,4 @@
-//! Streams of chat completions, as servers send them.
+//! Event streams of chat completions, as servers send them.
 
 use proptest::prelude::*;
 

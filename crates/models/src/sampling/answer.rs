@@ -1,4 +1,4 @@
-//! Puts what a model said into the form that a server gets.
+//! Converts a model's answer into a sampling result.
 
 use serde_json::Value;
 use switchboard_core::{SampleResult, SampleStop};
@@ -6,7 +6,7 @@ use switchboard_prompting::{
     ChatMessage, Definitions, ModelAnswer, ModelInfo, ModelRequest, StopReason, estimate_tokens,
 };
 
-/// The answer for the server.
+/// Converts an answer for the server that asked.
 pub(super) fn sample_result(
     said: ModelAnswer,
     about: &ModelInfo,
@@ -44,7 +44,7 @@ pub(super) fn sample_result(
     };
     let counted = said.usage.input + said.usage.output;
     let tokens = match usize::try_from(counted).unwrap_or(usize::MAX) {
-        // A vendor that does not count is not free.
+        // Estimate if the vendor reports no usage, so that the tokens still count.
         0 => estimate_tokens(&request_text(asked)) + estimate_tokens(&text),
         counted => counted,
     };
@@ -52,7 +52,7 @@ pub(super) fn sample_result(
     Ok(SampleResult { model: model.clone(), text, calls, stop, tokens })
 }
 
-/// Where a text that ends the answer begins, for vendors that do not look for it themselves.
+/// Returns the position of the first stop sequence, for vendors that do not support them.
 fn stop_position(text: &str, stops: &[String]) -> Option<usize> {
     let stops = stops.iter().filter(|stop| !stop.is_empty());
     stops.filter_map(|stop| text.find(stop.as_str())).min()

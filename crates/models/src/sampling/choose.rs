@@ -1,4 +1,4 @@
-//! Which of the configured models a server's wishes mean.
+//! Chooses a configured model by a server's preferences.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use switchboard_core::ModelPreferences;
 
 use crate::providers::provider_spec;
 
-/// Parts of the names of models that are cheap and quick rather than good.
+/// Parts of model names that indicate a small, fast and cheap model.
 const SMALL_MODEL_MARKS: [&str; 8] =
     ["mini", "nano", "haiku", "flash", "lite", "small", "tiny", "fast"];
 
-/// The name of the profile that answers: the one that the configuration insists on, or the first
-/// that a hint names, or the one that the priorities mean, or the usual one.
+/// Chooses a profile: the configured one if it is mandatory, otherwise the first that a hint
+/// matches, one that fits the priorities, or the default.
 pub(super) fn choose(
     profiles: &BTreeMap<String, ModelProfile>,
     usual: Option<&str>,
@@ -32,7 +32,7 @@ pub(super) fn choose(
     let prioritised = || {
         let wanted = size_preference(wishes)?;
         let fits = |profile: &&ModelProfile| is_small(profile) == (wanted == SizePreference::Small);
-        // The usual one stays where it fits: a person chose it.
+        // Prefer the default if it fits, since a person chose it.
         let usual = usual.and_then(|name| profiles.get(name)).filter(fits);
         usual.or_else(|| profiles.values().find(fits))
     };

@@ -1,4 +1,4 @@
-//! Models for servers that ask: chooses one, puts the question into our form and the answer back.
+//! Sampling for servers: chooses a model, converts the request and the answer.
 
 mod answer;
 mod choose;

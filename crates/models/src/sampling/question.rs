@@ -1,4 +1,4 @@
-//! Puts what a server asks into the form that our models take.
+//! Converts a sampling request into a model request.
 
 use std::collections::BTreeMap;
 
@@ -13,13 +13,13 @@ use switchboard_prompting::{
 
 const AUDIO_LEFT_OUT: &str = "(A recording was left out: this model cannot listen.)";
 
-/// The request for the model, and its tools with the way back to their names.
+/// Converts a request; returns it with the tool definitions, which map names back.
 pub(super) fn question(
     request: &SampleRequest,
     about: &ModelInfo,
 ) -> Result<(ModelRequest, Option<Definitions>), String> {
     let definitions = tools(request, about)?;
-    // A tool may have to be called by another name with this vendor.
+    // Vendors restrict tool names, so a tool may have another name in the request.
     let shown = |name: &str| {
         let names = definitions.iter().flat_map(|definitions| &definitions.names);
         names.clone().find(|(_, given)| *given == name).map_or(name, |(shown, _)| shown).to_owned()
@@ -64,7 +64,7 @@ fn tools(request: &SampleRequest, about: &ModelInfo) -> Result<Option<Definition
     Ok(Some(definitions(&[server], vendor, &PromptOptions::default())))
 }
 
-/// One message of the server's becomes one or two of ours: results stand by themselves.
+/// Converts a message into one or two of ours: results are separate messages.
 fn push_message(
     message: &SampleMessage,
     shown: &impl Fn(&str) -> String,
@@ -103,7 +103,7 @@ fn push_message(
     }
     messages.push(match message.role {
         SampleRole::User => ChatMessage::User { text, images },
-        // No vendor takes pictures of its own model's.
+        // No vendor accepts images in assistant messages.
         SampleRole::Assistant => ChatMessage::Assistant { text, calls, kept: None },
     });
 }

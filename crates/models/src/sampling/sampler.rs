@@ -1,4 +1,4 @@
-//! Asks the configured models for servers, each opened when it is first needed.
+//! Answers sampling requests with the configured models, each opened on first use.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -17,18 +17,18 @@ use super::question::question;
 use crate::open::open;
 use crate::providers::model_info;
 
-/// Asks the configured models for servers.
+/// Answers sampling requests of servers with the configured models.
 pub struct ModelSampler {
     profiles: BTreeMap<String, ModelProfile>,
-    /// The profile that answers where no wish decides.
+    /// The profile used if no preference decides.
     usual: Option<String>,
     environment: Environment,
     open: Mutex<BTreeMap<String, Arc<dyn Model>>>,
 }
 
 impl ModelSampler {
-    /// Asks these models; `usual` is a profile or `provider:model`, and answers where no wish of a
-    /// server decides. Without it, the only profile that there is does.
+    /// Creates a sampler. `usual` is the default: a profile or `provider:model`. Without it, a
+    /// single configured profile is the default.
     #[must_use]
     pub fn new(
         profiles: BTreeMap<String, ModelProfile>,
@@ -59,7 +59,7 @@ impl ModelSampler {
         let model = self.model(&request.profile)?;
         let about = model.info();
         let (question, definitions) = question(request, about)?;
-        // Nobody listens while it comes: the server gets the whole.
+        // The deltas are discarded, since the server gets the complete answer.
         let (heard, nobody) = mpsc::channel(1);
         drop(nobody);
         let said = model.answer(&question, &heard).await.map_err(|error| error.to_string())?;

@@ -1,4 +1,4 @@
-//! A model whose answers stand in a file, for tests, demonstrations and rehearsals.
+//! A model that answers from a script file, for tests and demonstrations.
 
 mod model;
 mod script;

@@ -22,7 +22,7 @@ pub(crate) struct ScriptedModel {
     progress: Mutex<ScriptProgress>,
 }
 
-/// How far a script was used that is played in sequence.
+/// The progress of a script that is played in sequence.
 #[derive(Default)]
 struct ScriptProgress {
     next: usize,

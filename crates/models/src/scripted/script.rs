@@ -1,4 +1,4 @@
-//! The file of a scripted model: its turns, and which of them answers a request.
+//! The script of a scripted model: its turns, and how the turn for a request is chosen.
 
 use std::collections::BTreeMap;
 
@@ -16,10 +16,11 @@ pub(super) struct ModelScript {
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum ScriptOrder {
-    /// The one after as many as the request has answers, so that going back goes back here too.
+    /// The turn after as many as the conversation has answers, so that rewinding the conversation
+    /// rewinds the script.
     #[default]
     History,
-    /// The one after the last that was used.
+    /// The turn after the last one played.
     Sequence,
 }
 
@@ -42,13 +43,13 @@ pub(super) struct ScriptTurn {
     pub(super) chunk: Option<usize>,
     #[serde(default)]
     pub(super) delay_ms: u64,
-    /// What is answered instead where `expect` is not met.
+    /// The alternative turn if `expect` does not match.
     #[serde(rename = "or")]
     otherwise: Option<Box<Self>>,
 }
 
 impl ScriptTurn {
-    /// This turn, or the one that stands in for it where the newest message is not as expected.
+    /// Returns this turn, or its alternative if the newest message does not match `expect`.
     pub(super) fn fitting_branch(&self, newest: &str) -> &Self {
         let met = self.expect.iter().all(|expected| newest.contains(expected.as_str()));
         match &self.otherwise {
@@ -91,11 +92,11 @@ pub(super) struct ScriptedUsage {
     cached: u64,
 }
 
-/// What was captured so far, by name.
+/// The captured texts, by name.
 pub(super) type Captures = BTreeMap<String, String>;
 
 impl TextCapture {
-    /// The text between the marks; without the second mark, all that follows the first.
+    /// Returns the text between the marks; without the second mark, the rest after the first.
     pub(super) fn find<'a>(&self, text: &'a str) -> Option<&'a str> {
         let (_, rest) = text.split_once(&*self.after)?;
         if self.before.is_empty() {
@@ -122,12 +123,12 @@ impl From<ScriptedUsage> for TokenUsage {
     }
 }
 
-/// How many answers a conversation has.
+/// Counts the answers in a conversation.
 pub(super) fn answers(messages: &[ChatMessage]) -> usize {
     messages.iter().filter(|message| matches!(message, ChatMessage::Assistant { .. })).count()
 }
 
-/// The words of the newest message.
+/// Returns the text of the newest message.
 pub(super) fn newest(messages: &[ChatMessage]) -> String {
     match messages.last() {
         Some(ChatMessage::User { text, .. } | ChatMessage::Assistant { text, .. }) => text.clone(),
@@ -139,7 +140,7 @@ pub(super) fn newest(messages: &[ChatMessage]) -> String {
     }
 }
 
-/// What the turns of a conversation captured, up to its last answer.
+/// Returns the captures of a conversation up to its last answer.
 pub(super) fn captured_before(turns: &[ScriptTurn], messages: &[ChatMessage]) -> Captures {
     let is_answer =
         |(_, message): &(usize, &ChatMessage)| matches!(message, ChatMessage::Assistant { .. });

@@ -1,4 +1,4 @@
-//! Plays one turn of a script: what it expects, what it captures and what it says.
+//! Plays one turn of a script: expectations, captures and the answer.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use switchboard_text::excerpt_text;
 
 use super::script::{Captures, ScriptTurn};
 
-/// How many characters of a message are quoted when it is not what was expected.
+/// Maximum number of characters quoted from an unexpected message.
 const MAX_QUOTE_CHARS: usize = 200;
 const CHUNK_CHARS: usize = 16;
 
-/// A turn that is ready to be told.
+/// A turn ready to be streamed.
 #[derive(Debug)]
 pub(super) struct PlayedTurn {
     pub(super) deltas: Vec<ModelDelta>,
@@ -20,7 +20,7 @@ pub(super) struct PlayedTurn {
     pub(super) said: ModelAnswer,
 }
 
-/// Plays a turn for the newest message, and adds what it captures.
+/// Plays a turn for the newest message and adds its captures.
 pub(super) fn play(
     turn: &ScriptTurn,
     number: usize,
@@ -61,7 +61,8 @@ fn calls(turn: &ScriptTurn, number: usize, captured: &Captures) -> Vec<NativeCal
         let id = format!("call_{number}_{}", index + 1);
         let mut arguments = call.arguments.clone();
         fill_value(&mut arguments, captured);
-        // A text stands for what a model wrote, so that a script can write it wrong.
+        // A string is used verbatim as the model's output, so that a script can contain invalid
+        // JSON.
         let text = match arguments {
             Value::Null => String::new(),
             Value::String(text) => text,
@@ -72,11 +73,11 @@ fn calls(turn: &ScriptTurn, number: usize, captured: &Captures) -> Vec<NativeCal
     assembler.finish()
 }
 
-/// The text with what was captured in place of `${name}`.
+/// Replaces each `${name}` with its capture.
 fn fill_text(text: &str, captured: &Captures) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text;
-    // One pass, so that a captured text is never taken for a name.
+    // One pass, so that captured text is never expanded itself.
     while let Some((before, after)) = rest.split_once("${") {
         out.push_str(before);
         let named = after.split_once('}');

@@ -1,4 +1,4 @@
-//! Asks once: sends the request and reads the answer as it comes.
+//! One attempt: sends the request and reads the streamed answer.
 
 use std::time::{Duration, SystemTime};
 
@@ -18,12 +18,12 @@ use crate::protocol::{AnswerReader, BrokenAnswer, VendorRefusal};
 const MAX_EVENT_BYTES: usize = 16 << 20;
 const MAX_ANSWER_BYTES: usize = 64 << 20;
 const MAX_REFUSAL_BYTES: usize = 64 << 10;
-/// How long the words of a refusal may take; without them the status has to do.
+/// How long reading the body of a refusal may take; without it only the status is reported.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(10);
-/// A connection whose stream is read to its end can be used again, which is worth a moment.
+/// How long to wait for the end of a stream, since only a fully read connection is reused.
 const END_TIMEOUT: Duration = Duration::from_millis(50);
 
-/// Asks once and tells the listener what comes.
+/// Makes one attempt and forwards deltas to the listener.
 pub(super) async fn attempt(
     parts: &RemoteParts,
     body: Bytes,
@@ -59,7 +59,7 @@ pub(super) async fn attempt(
     }
 }
 
-/// The refusal in a response.
+/// Reads the refusal in a response.
 pub(super) async fn refusal(response: Response) -> VendorRefusal {
     let status = response.status().as_u16();
     let asked = retry_after(response.headers(), SystemTime::now());
@@ -69,7 +69,7 @@ pub(super) async fn refusal(response: Response) -> VendorRefusal {
     refusal
 }
 
-/// How long the vendor wants us to wait. Some send milliseconds in a header of their own.
+/// Returns how long the vendor asks to wait. Some vendors send milliseconds in a separate header.
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let exact = text("retry-after-ms").and_then(|value| value.parse().ok());
@@ -79,13 +79,13 @@ fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     }
 }
 
-/// The type of a response in lower case.
+/// Returns the content type of a response, in lower case.
 pub(super) fn content_type(response: &Response) -> String {
     let value = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     value.unwrap_or_default().to_lowercase()
 }
 
-/// The beginning of a body, as much as came in time.
+/// Reads the beginning of a body, within a size and a time limit.
 async fn limited_bytes(mut response: Response, limit_bytes: usize, limit: Duration) -> Vec<u8> {
     let mut body = Vec::new();
     let reading = async {
@@ -101,8 +101,8 @@ async fn limited_bytes(mut response: Response, limit_bytes: usize, limit: Durati
     body
 }
 
-/// Reads an answer that did not come as a stream, though that was asked for: an error, or the
-/// answer of a server that cannot stream.
+/// Reads a JSON response to a streaming request: an error, or the answer of a server that cannot
+/// stream.
 async fn read_whole(
     parts: &RemoteParts,
     response: Response,
@@ -126,7 +126,7 @@ async fn read_whole(
 }
 
 enum StreamReadError {
-    /// Not one event came.
+    /// The stream had no events.
     Nothing,
     Failed(AttemptFailure),
 }
@@ -161,7 +161,7 @@ async fn read_stream(
             listener.send(delta).await;
         }
         if reader.is_over() {
-            // The answer is complete; otherwise the connection is merely not reused.
+            // The answer is complete; a timeout only means that the connection is not reused.
             _ = timeout(END_TIMEOUT, events.next()).await;
             break None;
         }
@@ -169,7 +169,7 @@ async fn read_stream(
     finish(parts, reader, ended).map_err(StreamReadError::Failed)
 }
 
-/// A connection that breaks after the last word of an answer has done no harm.
+/// Completes the answer. A connection failure after the end of the answer is ignored.
 fn finish(
     parts: &RemoteParts,
     reader: Box<dyn AnswerReader>,

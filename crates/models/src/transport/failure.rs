@@ -1,4 +1,4 @@
-//! What went wrong, in words for a person, and what may help.
+//! Failures of an attempt: messages, hints and remedies.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use crate::protocol::{BrokenAnswer, RefusalMeaning, VendorRefusal};
 /// Maximum number of characters of a quotation.
 const MAX_QUOTE_CHARS: usize = 300;
 
-/// Why one attempt gave no answer.
+/// A failed attempt.
 #[derive(Debug)]
 pub(super) struct AttemptFailure {
     pub(super) error: ModelError,
@@ -21,14 +21,14 @@ pub(super) struct AttemptFailure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Remedy {
     Nothing,
-    /// Waiting, for as long as the vendor says if it says so.
+    /// Wait, for the time that the vendor gave if any.
     Wait(Option<Duration>),
     Reconnect,
-    /// Asking again, because the answer broke off.
+    /// Retry, because the answer was truncated.
     AskAgain,
-    /// Asking again, because the answer cannot be read.
+    /// Retry, because the answer could not be parsed.
     ReadAgain,
-    /// Asking for less, because the server may not know all that was asked for.
+    /// Retry in the plain form, because the server may not support all members.
     AskLess,
 }
 
@@ -43,7 +43,7 @@ impl AttemptFailure {
     }
 }
 
-/// The vendor said no.
+/// Describes a refusal by the vendor.
 pub(super) fn refusal_failure(parts: &RemoteParts, refusal: &VendorRefusal) -> AttemptFailure {
     let meaning =
         parts.spec.protocol.refusal_meaning(refusal).unwrap_or_else(|| refusal.status_meaning());
@@ -94,7 +94,7 @@ pub(super) fn refusal_failure(parts: &RemoteParts, refusal: &VendorRefusal) -> A
     }
 }
 
-/// The answer could not be read to its end.
+/// Describes an answer that could not be read to its end.
 pub(super) fn broken_answer(parts: &RemoteParts, broken: &BrokenAnswer) -> AttemptFailure {
     let vendor = &parts.about.provider;
     match broken {
@@ -108,25 +108,25 @@ pub(super) fn broken_answer(parts: &RemoteParts, broken: &BrokenAnswer) -> Attem
     }
 }
 
-/// The answer broke off.
+/// Describes a truncated answer.
 pub(super) fn truncated_answer(parts: &RemoteParts, why: &str) -> AttemptFailure {
     let message = format!("the answer of `{}` broke off: {why}", parts.about.provider);
     AttemptFailure::new(ModelErrorKind::CutOff, message, Remedy::AskAgain)
 }
 
-/// Nothing came for too long.
+/// Describes a timeout without data.
 pub(super) fn silence_timeout(parts: &RemoteParts, limit: Duration) -> AttemptFailure {
     truncated_answer(parts, &format!("nothing came for {} s", limit.as_secs_f64()))
 }
 
-/// The answer is longer than any answer should be.
+/// Describes an answer that exceeds the size limit.
 pub(super) fn oversized_answer(parts: &RemoteParts, limit_bytes: usize) -> AttemptFailure {
     let vendor = &parts.about.provider;
     let message = format!("the answer of `{vendor}` is longer than {} MiB", limit_bytes >> 20);
     AttemptFailure::new(ModelErrorKind::Malformed, message, Remedy::Nothing)
 }
 
-/// Something came that is no stream of events.
+/// Describes a response that is not an event stream.
 pub(super) fn unexpected_body(parts: &RemoteParts, body: &str) -> AttemptFailure {
     let vendor = &parts.about.provider;
     let what = if is_page(body) {
@@ -140,7 +140,7 @@ pub(super) fn unexpected_body(parts: &RemoteParts, body: &str) -> AttemptFailure
     AttemptFailure::new(ModelErrorKind::Malformed, message, Remedy::Nothing).with_hint(ADDRESS_HINT)
 }
 
-/// The request did not get through.
+/// Describes a request that could not be sent.
 pub(super) fn send_failure(parts: &RemoteParts, error: &reqwest::Error) -> AttemptFailure {
     let vendor = &parts.about.provider;
     let why = quote(&parts.access.without_secrets(&causes(error)));
@@ -173,7 +173,7 @@ fn key_hint(parts: &RemoteParts) -> String {
     }
 }
 
-/// An error with its causes, without the address: that may hold secrets.
+/// Formats an error with its causes but without the URL, which may contain secrets.
 fn causes(error: &reqwest::Error) -> String {
     let mut causes: Vec<String> = Vec::new();
     let mut next = std::error::Error::source(error);
@@ -206,7 +206,7 @@ fn quote(text: &str) -> String {
     excerpt_text(&line, MAX_QUOTE_CHARS)
 }
 
-/// Whether a text is an HTML page.
+/// Returns whether a text is an HTML page.
 fn is_page(text: &str) -> bool {
     let start: String = text.trim_start().chars().take(14).collect();
     let start = start.to_lowercase();

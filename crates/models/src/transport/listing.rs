@@ -1,4 +1,4 @@
-//! Finds out whether a model can be asked, and which models there are.
+//! Checks that a model is available, and lists a vendor's models.
 
 use std::time::Duration;
 
@@ -17,12 +17,12 @@ use crate::providers::ProviderSpec;
 
 const MAX_LIST_BYTES: usize = 16 << 20;
 const LIST_TIMEOUT: Duration = Duration::from_secs(20);
-/// How many names are offered instead of a wrong one.
+/// Maximum number of names suggested for an unknown model.
 const MAX_NEAR_NAMES: usize = 3;
-/// Of so few models all are named.
+/// Maximum number of models that are all listed in a hint.
 const MAX_NAMED_MODELS: usize = 8;
 
-/// Whether the model can be asked, in a sentence for a person.
+/// Checks that the model is available; returns a sentence for a person.
 pub(super) async fn check(parts: &RemoteParts) -> Result<String, ModelError> {
     match timeout(LIST_TIMEOUT, probe(parts)).await {
         Ok(found) => found.map_err(|failure| failure.error),
@@ -30,7 +30,7 @@ pub(super) async fn check(parts: &RemoteParts) -> Result<String, ModelError> {
     }
 }
 
-/// The names nearest to the model's, in a sentence for a person.
+/// Returns a hint with the names closest to the model's.
 pub(super) async fn near_names(parts: &RemoteParts) -> Option<String> {
     let checks = parts.spec.protocol.checks(&parts.access, &parts.about.model);
     let listed = timeout(LIST_TIMEOUT / 4, fetch(parts, checks.list)).await.ok()?.ok()?;
@@ -129,7 +129,7 @@ async fn body(parts: &RemoteParts, mut response: Response) -> Result<Vec<u8>, At
     Ok(body)
 }
 
-/// The names in a list of models, in any vendor's form.
+/// Returns the names in a list of models, in any vendor's format.
 fn names(listed: &Value) -> Vec<String> {
     let entries = ["data", "models"].iter().find_map(|name| listed.get(name)?.as_array());
     let entries = entries.or_else(|| listed.as_array()).into_iter().flatten();

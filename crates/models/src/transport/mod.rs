@@ -1,4 +1,4 @@
-//! Sends requests and reads answers: what is tried again, how long is waited, when is given up.
+//! Sends requests and reads answers, with timeouts and retries.
 
 mod attempt;
 mod failure;

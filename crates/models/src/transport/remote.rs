@@ -1,4 +1,4 @@
-//! A model at a vendor: asks it, as often as it makes sense.
+//! A model at a vendor, with retries.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -21,7 +21,7 @@ use crate::listener::DeltaListener;
 use crate::protocol::RequestForm;
 use crate::providers::ProviderSpec;
 
-/// What a model at a vendor is made of.
+/// The parts of a [`RemoteModel`].
 pub(crate) struct RemoteParts {
     pub(crate) about: ModelInfo,
     pub(crate) spec: &'static ProviderSpec,
@@ -34,7 +34,7 @@ pub(crate) struct RemoteParts {
 /// A model at a vendor.
 pub(crate) struct RemoteModel {
     parts: RemoteParts,
-    /// Whether the server turned out to know only the plain form of a request.
+    /// Whether the server accepts only the plain form of requests.
     is_plain: AtomicBool,
 }
 
@@ -87,7 +87,7 @@ impl RemoteModel {
         body.to_string().into()
     }
 
-    /// Says which models there are, where the one that was asked for is not.
+    /// Adds a hint with similar names to an unknown-model error.
     async fn with_near_names(&self, error: ModelError) -> ModelError {
         if error.kind != ModelErrorKind::UnknownModel {
             return error;

@@ -1,4 +1,4 @@
-//! Decides what follows a failure: wait, ask again or give up.
+//! The retry policy: decides after a failure whether to wait, retry or give up.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::time::Duration;
@@ -16,14 +16,14 @@ const MAX_UNREACHABLE_RETRIES: u32 = 1;
 /// Time limits and delays of the requests to a vendor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// How long a vendor may take to begin an answer. A server on this machine may have to load
-    /// the model first.
+    /// How long a vendor may take to start an answer. A local server may have to load the model
+    /// first.
     pub beginning: Duration,
     /// How long an answer may pause between two events.
     pub silence: Duration,
-    /// How long is waited before a vendor that is busy is asked again; doubled every time.
+    /// The initial back-off for a busy vendor; doubled on every retry.
     pub back_off: Duration,
-    /// The longest wait that a vendor can ask for.
+    /// Maximum delay that a vendor can request.
     pub longest_wait: Duration,
 }
 
@@ -39,14 +39,14 @@ impl Default for RetryPolicy {
 }
 
 impl RetryPolicy {
-    /// Limits for a server on the user's own machine.
+    /// Returns the limits for a server on the user's own machine.
     #[must_use]
     pub fn local() -> Self {
         Self { beginning: Duration::from_secs(600), ..Self::default() }
     }
 }
 
-/// What was tried so far.
+/// The retries made so far.
 pub(super) struct RetryPlan<'a> {
     patience: &'a RetryPolicy,
     form: RequestForm,
@@ -56,12 +56,12 @@ pub(super) struct RetryPlan<'a> {
     unreachable: u32,
 }
 
-/// What is done next.
+/// The decision after a failure.
 #[derive(Debug, PartialEq)]
 pub(super) enum NextAttempt {
-    /// The question is asked again, at once or after a while.
+    /// Retry, immediately or after a delay.
     Ask { wait: Option<Duration> },
-    /// There is nothing left to try.
+    /// No retry is left, or none can help.
     GiveUp(ModelError),
 }
 
@@ -70,12 +70,12 @@ impl<'a> RetryPlan<'a> {
         Self { patience, form, busy: 0, cut: 0, unreadable: 0, unreachable: 0 }
     }
 
-    /// How the next request is to be written.
+    /// Returns the form of the next request.
     pub(super) fn form(&self) -> RequestForm {
         self.form
     }
 
-    /// What follows this failure.
+    /// Decides how to continue after a failure.
     pub(super) fn after(&mut self, failure: AttemptFailure) -> NextAttempt {
         let at_once = NextAttempt::Ask { wait: None };
         match failure.remedy {
@@ -109,13 +109,14 @@ impl<'a> RetryPlan<'a> {
         }
     }
 
-    /// Whether the time that the vendor wants is within what all waits together can reach.
+    /// Returns whether the delay that the vendor requested fits into the remaining retries.
     fn can_wait(&self, asked: Option<Duration>) -> bool {
         let reach = self.patience.longest_wait * (MAX_BUSY_RETRIES - self.busy);
         asked.is_none_or(|asked| asked <= reach)
     }
 
-    /// Twice as long every time, and up to a quarter more, so that not everybody comes back at once.
+    /// Returns an exponential back-off with up to 25 % jitter, so that clients do not all retry at
+    /// once.
     fn back_off(&self) -> Duration {
         let wait = self.patience.back_off * 2_u32.pow(self.busy);
         let quarter = wait.as_millis() as u64 / 4;
@@ -134,7 +135,7 @@ mod tests {
         AttemptFailure { error: ModelError::new(ModelErrorKind::Busy, "no"), remedy }
     }
 
-    /// The waits until the plan gives up; none means at once.
+    /// Returns the delays until the plan gives up; `None` means an immediate retry.
     fn waits(remedies: &[Remedy]) -> Vec<Option<Duration>> {
         let patience = RetryPolicy::default();
         let mut plan = RetryPlan::new(&patience, RequestForm::Full);

@@ -1,16 +1,16 @@
-//! Reads the text of arguments: JSON, or something close enough to it.
+//! Parsing of call arguments: JSON, or text that can be repaired to JSON.
 
 use crate::parse::decode::decode;
 use crate::parse::errors::{JsonProblem, ParseError};
 use crate::parse::json_type::{JsonType, check_json};
 use crate::parse::repair;
 
-/// Arguments that can be sent.
+/// Valid arguments of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParsedArguments {
-    /// The text of a JSON object: as it was written, unless it had to be repaired.
+    /// Text of a JSON object, unchanged unless it had to be repaired.
     pub text: String,
-    /// What had to be repaired.
+    /// Description of the repairs.
     pub repaired: Option<String>,
 }
 
@@ -20,7 +20,7 @@ impl ParsedArguments {
     }
 }
 
-/// Reads arguments that should be a JSON object. Nothing at all is an object without members.
+/// Parses arguments that should be a JSON object. Empty text is an empty object.
 pub fn read_arguments(text: &str) -> Result<ParsedArguments, ParseError> {
     let text = text.trim();
     if text.is_empty() {
@@ -37,7 +37,7 @@ pub fn read_arguments(text: &str) -> Result<ParsedArguments, ParseError> {
     }
 }
 
-/// Some models write the object as the text of a string.
+/// Parses an object inside of a JSON string, as some models write it.
 fn read_quoted(text: &str) -> Result<ParsedArguments, ParseError> {
     let inner: String = serde_json::from_str(text).unwrap_or_default();
     match check_json(&inner) {
@@ -64,7 +64,7 @@ fn repair_arguments(text: &str, error: &serde_json::Error) -> Result<ParsedArgum
     match check_json(&repaired.text) {
         Ok(JsonType::Object) => {}
         Ok(other) => return Err(not_an_object(other)),
-        // Well formed, but not a value: a number out of range or half a character.
+        // Well formed but invalid: a number out of range, or an unpaired surrogate.
         Err(_) => return Err(ParseError::Json(strict_problem(text, error))),
     }
     notes.extend(repaired.notes);

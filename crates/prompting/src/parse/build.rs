@@ -1,4 +1,4 @@
-//! Makes a call of the parameters that were read, or says why that cannot be.
+//! Construction of a call from its parsed parameters.
 
 use serde_json::Value;
 
@@ -11,7 +11,7 @@ use crate::parse::nested;
 use crate::parse::nested::ElementWriter;
 use crate::parse::piece::{WrittenCall, WrittenForm, WrittenTarget};
 
-/// The call that the complete element means.
+/// Builds the call of a complete element.
 pub(super) fn build_call(
     call: &mut CallScan,
     dialect: &CallDialect,
@@ -51,14 +51,14 @@ pub(super) fn build_call(
     Ok(WrittenCall { target, arguments: arguments.text, repaired })
 }
 
-/// The value of the parameter as a word; nothing if it is missing or empty.
+/// Returns the trimmed value of a parameter, or `None` if it is missing or empty.
 pub(super) fn field_word(fields: &[CallField], name: &str) -> Option<String> {
     let text = decode(&fields.iter().find(|field| field.name == name)?.text);
     let trimmed = text.trim();
     (!trimmed.is_empty()).then(|| trimmed.to_owned())
 }
 
-/// The arguments inside of `<arguments>`: JSON as it is or in a CDATA section, or elements.
+/// Parses the content of `<arguments>`: JSON, optionally in a CDATA section, or elements.
 fn read_wrapped(
     field: CallField,
     tool: &str,

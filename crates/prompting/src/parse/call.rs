@@ -1,4 +1,4 @@
-//! A call that has been opened and not closed yet.
+//! The state of a call that is opened and not closed yet.
 
 use memchr::memchr;
 
@@ -14,17 +14,17 @@ use crate::parse::{build, nested, tag};
 /// The parameters of the two wrappers.
 pub(super) const PARAMETERS: [&str; 4] = ["server_name", "tool_name", "arguments", "uri"];
 
-/// An open call. All offsets count from its first `<`.
+/// An open call. All offsets are relative to its first `<`.
 #[derive(Debug)]
 pub(super) struct CallScan {
     form: WrittenForm,
     element: String,
-    /// Where the text after the opening tag begins.
+    /// End of the opening tag.
     head: usize,
     cursor: usize,
     value: Option<ValueScan>,
     fields: Vec<CallField>,
-    /// Whether anything was seen that only a call has.
+    /// Whether it can only be a call, and not prose about the element.
     certain: bool,
     started: bool,
     empty: bool,
@@ -34,32 +34,38 @@ pub(super) struct CallScan {
 #[derive(Debug)]
 pub(super) struct CallField {
     pub(super) name: String,
-    /// The value as it was written; empty if it was read already.
+    /// The value as it was written; empty if `parsed` is set.
     pub(super) text: String,
-    /// The value, if it was read as JSON already.
+    /// The value, if it was already parsed as JSON.
     pub(super) parsed: Option<Result<ParsedArguments, ParseError>>,
-    /// Whether its closing tag was missing or wrong.
+    /// Whether the closing tag was missing or wrong.
     pub(super) badly_closed: bool,
-    /// Whether it was given before.
+    /// Whether the parameter occurred before.
     pub(super) is_repeated: bool,
 }
 
-/// What became of the call.
+/// The result of scanning a call.
 pub(super) enum CallStep {
-    /// More input is needed.
     Wait,
-    /// Its names are known.
+    /// The target of the call is known.
     Started(MessagePiece),
-    /// It is complete and ends here.
-    Closed { end: usize },
-    /// It is no call; up to here it is text.
-    Text { end: usize },
-    /// It was not closed, and can no longer be.
-    Unclosed { end: usize, missing: String },
+    /// The call is complete and ends at this offset.
+    Closed {
+        end: usize,
+    },
+    /// It is not a call; the input up to this offset is text.
+    Text {
+        end: usize,
+    },
+    /// The call was not closed, and can no longer be.
+    Unclosed {
+        end: usize,
+        missing: String,
+    },
 }
 
 impl CallScan {
-    /// The call that `tag` at the offset `at` opens.
+    /// Creates the call that `tag` opens at the offset `at`.
     pub(super) fn new(form: WrittenForm, tag: &Tag<'_>, at: usize) -> Self {
         let head = tag.end - at;
         Self {
@@ -83,12 +89,11 @@ impl CallScan {
         &self.element
     }
 
-    /// Takes the parameters out.
     pub(super) fn take_fields(&mut self) -> Vec<CallField> {
         std::mem::take(&mut self.fields)
     }
 
-    /// Reads on. `written` begins with the call.
+    /// Scans further. `written` starts with the call.
     pub(super) fn advance(
         &mut self,
         written: &str,
@@ -118,7 +123,7 @@ impl CallScan {
         }
     }
 
-    /// Looks for the next parameter or the end of the call.
+    /// Scans for the next parameter or the end of the call.
     fn next_parameter(
         &mut self,
         written: &str,
@@ -129,7 +134,7 @@ impl CallScan {
         let next = memchr(b'<', ahead.as_bytes());
         if !self.certain {
             let junk = next.map_or(ahead, |offset| part(ahead, 0, offset)).trim_start();
-            // Words right after the opening tag: someone writes about the element.
+            // Words right after the opening tag: the model writes about the element.
             if !junk.is_empty() && !junk.starts_with('{') {
                 return Some(CallStep::Text { end: self.head });
             }
@@ -153,7 +158,7 @@ impl CallScan {
             }
             TagRead::Tag(tag) if tag.closing => return Some(CallStep::Closed { end: tag.end }),
             TagRead::Tag(tag) if !self.is_parameter(tag.name) => {
-                // Another call begins inside of this one, so this one was never finished.
+                // Another call starts inside of this one, so this one was never completed.
                 let end = place;
                 return Some(match self.unclosed_step(written, None) {
                     CallStep::Unclosed { missing, .. } if !self.fields.is_empty() => {
@@ -210,8 +215,8 @@ impl CallScan {
         }
     }
 
-    /// Keeps the value, cut short if only that makes sense of it. Without an `end` the message ends
-    /// inside of it.
+    /// Stores the value, cut at its first closing tag if it is only valid that way. Without an
+    /// `end`, the message ends inside of the value.
     fn end_value(
         &mut self,
         end: Option<ValueEnd>,
@@ -227,7 +232,7 @@ impl CallScan {
             && let Some(earlier) = value.first_close(written)
             && after.is_none_or(|after| earlier.after < after)
         {
-            // A stray quote hid the closing tag: what follows it is not a part of the value.
+            // A stray quote hid the closing tag. The text after that tag is not part of the value.
             *cuts -= 1;
             field = Some(self.field(&value, &earlier, written));
             after = Some(earlier.after);
@@ -240,7 +245,7 @@ impl CallScan {
         None
     }
 
-    /// The value without its name.
+    /// Creates the field of a value, without its name.
     fn field(&self, value: &ValueScan, end: &ValueEnd, written: &str) -> CallField {
         let text = part(written, value.start, end.value_end);
         let is_wrapped = self.form != WrittenForm::Named && value.name == "arguments";
@@ -250,7 +255,8 @@ impl CallScan {
         CallField { name: String::new(), text, parsed, badly_closed, is_repeated: false }
     }
 
-    /// The wrappers have each parameter once and the last one counts; a tool may have lists.
+    /// Stores a field. In a wrapper, the last occurrence of a parameter replaces earlier ones; for
+    /// a tool, repeated elements form a list.
     fn keep(&mut self, mut field: CallField) {
         let same = |known: &CallField| known.name == field.name;
         if self.form != WrittenForm::Named
@@ -263,7 +269,8 @@ impl CallScan {
         self.fields.push(field);
     }
 
-    /// The piece that announces the call, once.
+    /// Returns the piece that announces the call, once its target is known. Announces a call only
+    /// once.
     fn announce(&mut self) -> Option<CallStep> {
         if self.started {
             return None;
@@ -291,7 +298,7 @@ impl CallScan {
     }
 
     fn unclosed_step(&self, written: &str, value: Option<&str>) -> CallStep {
-        // The name of a tool may well be an ordinary word in brackets.
+        // The name of a tool may be an ordinary word in angle brackets.
         if self.form == WrittenForm::Named && self.fields.is_empty() && value.is_none() {
             return CallStep::Text { end: written.len() };
         }

@@ -1,4 +1,4 @@
-//! The blocks that Cline's own parser makes of a message, for those who compare with it.
+//! The blocks that Cline's own parser produces for a message, for comparison.
 
 use std::collections::BTreeMap;
 
@@ -8,35 +8,35 @@ use serde::Serialize;
 use crate::parse::dialect::WRAPPERS;
 use crate::parse::strings::{find, part, rest};
 
-/// The names that Cline takes for parameters, whatever the tool.
+/// The names that Cline accepts as parameters of any tool.
 const PARAMETERS: [&str; 21] = [
     "command", "requires_approval", "path", "content", "diff", "regex", "file_pattern",
     "recursive", "action", "url", "coordinate", "text", "server_name", "tool_name", "arguments",
     "uri", "question", "options", "response", "result", "task_progress",
 ];
 
-/// A part of a message as Cline divides it.
+/// A block of a message, as Cline splits it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ClineBlock {
     Text {
-        /// The words, without white space around them.
+        /// Trimmed text.
         content: String,
-        /// Whether more may come: always true at the end of the message.
+        /// Whether more text may follow; always true at the end of the message.
         partial: bool,
     },
-    /// A call, perhaps a half one.
+    /// A call, possibly incomplete.
     ToolUse {
         name: &'static str,
-        /// The parameters that were read so far.
+        /// The parameters parsed so far.
         params: BTreeMap<&'static str, String>,
         /// Whether the call is not closed yet.
         partial: bool,
     },
 }
 
-/// Divides a message, or the beginning of one. Only exact tags count, a value goes to the first
-/// closing tag, and code is not told from calls.
+/// Splits a message or a prefix of one. Only exact tags match, a value ends at the first closing
+/// tag, and calls in code are not treated as text.
 #[must_use]
 pub fn blocks(message: &str) -> Vec<ClineBlock> {
     let mut blocks = Vec::new();
@@ -54,7 +54,7 @@ pub fn blocks(message: &str) -> Vec<ClineBlock> {
     blocks
 }
 
-/// The parameters of a tool, and where the text after it begins if it is closed.
+/// Returns the parameters of a tool, and the end of its element if it is closed.
 fn tool(message: &str, name: &str, from: usize) -> (BTreeMap<&'static str, String>, Option<usize>) {
     let mut params = BTreeMap::new();
     let close = format!("</{name}>");
@@ -78,7 +78,7 @@ fn tool(message: &str, name: &str, from: usize) -> (BTreeMap<&'static str, Strin
     }
 }
 
-/// The first opening tag of one of the names.
+/// Finds the first opening tag with one of the names.
 fn next_open(message: &str, from: usize, names: &[&'static str]) -> Option<(&'static str, usize)> {
     let ahead = rest(message, from);
     memchr_iter(b'<', ahead.as_bytes()).find_map(|offset| {
@@ -93,7 +93,7 @@ const fn after_open(open: usize, name: &str) -> usize {
     open + name.len() + 2
 }
 
-/// A text without the space around it; none if nothing else is there.
+/// Trims a text. Returns `None` if it is blank.
 fn trimmed_content(text: &str) -> Option<String> {
     Some(text.trim()).filter(|text| !text.is_empty()).map(str::to_owned)
 }

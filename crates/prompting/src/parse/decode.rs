@@ -1,4 +1,4 @@
-//! Reads XML's ways of writing characters: entities and CDATA sections.
+//! Decoding of XML entities and CDATA sections.
 
 use std::borrow::Cow;
 
@@ -9,8 +9,7 @@ use crate::parse::strings::{find, part, rest};
 const CDATA_OPEN: &str = "<![CDATA[";
 const CDATA_CLOSE: &str = "]]>";
 
-/// The text with its CDATA sections opened and the entities around them read. What is no entity
-/// stays as it is.
+/// Decodes entities and unwraps CDATA sections. Unknown entities are left unchanged.
 pub(super) fn decode(text: &str) -> Cow<'_, str> {
     if memchr2(b'&', b'<', text.as_bytes()).is_none() {
         return Cow::Borrowed(text);
@@ -27,7 +26,7 @@ pub(super) fn decode(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// The CDATA section around the whole text, taken off.
+/// Removes the CDATA section around the whole text. Returns `None` if there is none.
 pub(super) fn without_cdata(text: &str) -> Option<&str> {
     text.trim().strip_prefix(CDATA_OPEN)?.strip_suffix(CDATA_CLOSE)
 }

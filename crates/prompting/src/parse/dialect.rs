@@ -1,4 +1,4 @@
-//! Which elements are calls.
+//! The elements that are parsed as calls.
 
 use std::collections::BTreeMap;
 
@@ -12,17 +12,17 @@ pub(super) const ACCESS_RESOURCE: &str = "access_mcp_resource";
 /// The elements that are calls in every dialect.
 pub(super) const WRAPPERS: [&str; 2] = [USE_TOOL, ACCESS_RESOURCE];
 
-/// The elements that a parser takes for calls.
+/// The elements that a parser treats as calls.
 #[derive(Clone, Debug)]
 pub struct CallDialect {
     elements: BTreeMap<String, CallElement>,
 }
 
-/// A tool that may be called by an element of its own name.
+/// A tool that can be called by an element of its name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolShape {
     pub name: String,
-    /// The schema of its arguments: values written as XML are read as the types it gives.
+    /// Schema of the arguments. Values written as XML are converted to its types.
     pub schema: Option<Value>,
 }
 
@@ -33,7 +33,7 @@ struct CallElement {
 }
 
 impl CallDialect {
-    /// Only `<use_mcp_tool>` and `<access_mcp_resource>`.
+    /// Creates a dialect with only `<use_mcp_tool>` and `<access_mcp_resource>`.
     #[must_use]
     pub fn new() -> Self {
         let element = |form| CallElement { form, schema: None };
@@ -44,7 +44,7 @@ impl CallDialect {
         Self { elements }
     }
 
-    /// Also elements named like these tools. The names of the two wrappers stay theirs.
+    /// Adds elements named after these tools. The names of the two wrappers cannot be overridden.
     #[must_use]
     pub fn with_tools(mut self, tools: impl IntoIterator<Item = ToolShape>) -> Self {
         for ToolShape { name, schema } in tools {
@@ -54,17 +54,17 @@ impl CallDialect {
         self
     }
 
-    /// The form of the call that the element begins, if it begins one.
+    /// Returns the form of the call that an element starts, if it starts one.
     pub fn form(&self, name: &str) -> Option<WrittenForm> {
         self.elements.get(name).map(|element| element.form)
     }
 
-    /// The schema of the tool registered under the name.
+    /// Returns the schema of the tool with this element name.
     pub fn schema(&self, tool: &str) -> Option<&Value> {
         self.elements.get(tool)?.schema.as_ref()
     }
 
-    /// Whether the name is, or may become, that of an element.
+    /// Returns whether the name is the name of an element, or a possible prefix of one.
     pub(super) fn may_be_element(&self, name: TagName<'_>) -> bool {
         if !name.open {
             return self.elements.contains_key(name.text);
@@ -82,7 +82,7 @@ impl Default for CallDialect {
 }
 
 impl ToolShape {
-    /// A tool without a schema.
+    /// Creates a tool without a schema.
     #[must_use]
     pub fn without_schema(name: &str) -> Self {
         Self { name: name.to_owned(), schema: None }

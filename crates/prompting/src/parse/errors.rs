@@ -1,53 +1,43 @@
-//! What can be wrong with a call as it was written, in words for the model that wrote it.
+//! Errors of calls that a model wrote, worded for that model.
 
 use thiserror::Error;
 
-/// Why something cannot be a call.
+/// The reason why a written call is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ParseError {
-    /// A parameter is not there, or empty.
+    /// A required parameter is missing or empty.
     #[error("`{element}` has no value for its required parameter `{parameter}`")]
-    MissingParameter {
-        element: String,
-        /// The parameter that is missing.
-        parameter: String,
-    },
-    /// The arguments are not JSON, and not close enough to it.
+    MissingParameter { element: String, parameter: String },
+    /// The arguments are not JSON and cannot be repaired.
     #[error("the arguments are not valid JSON: {0}")]
     Json(JsonProblem),
-    /// The arguments are JSON, but not an object.
     #[error("the arguments must be a JSON object, not {found}")]
     NotAnObject {
-        /// What they are instead.
+        /// The actual type.
         found: &'static str,
     },
-    /// The message ended inside of the call, or another call began there.
+    /// The message ended inside of the call, or another call started there.
     #[error("`{element}` was not closed: {missing} is missing")]
-    Unclosed {
-        element: String,
-        /// The closing tags that are missing.
-        missing: String,
-    },
-    /// A native call came without the name of a tool.
+    Unclosed { element: String, missing: String },
     #[error("the call names no tool")]
     NoName,
 }
 
-/// What is wrong with a text that should be JSON, and where.
+/// An error in a JSON text, with its position.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{what} at line {line}, column {column}, near `{excerpt}`")]
 pub struct JsonProblem {
     pub what: String,
-    /// The line, from 1.
+    /// Line number, from 1.
     pub line: usize,
-    /// The column in characters, from 1.
+    /// Column in characters, from 1.
     pub column: usize,
-    /// The text around the place, on one line.
+    /// The text around the position, on one line.
     pub excerpt: String,
 }
 
 impl ParseError {
-    /// What to do about it.
+    /// Returns the remedy for this error.
     #[must_use]
     pub fn hint(&self) -> String {
         match self {
@@ -67,7 +57,7 @@ impl ParseError {
         }
     }
 
-    /// The message for the model: what is wrong, that nothing ran, and what to do.
+    /// Returns the message for the model: the error, that nothing ran, and the remedy.
     #[must_use]
     pub fn for_model(&self) -> String {
         format!("Nothing was called: {self}. To go on, {}.", self.hint())
@@ -75,7 +65,7 @@ impl ParseError {
 }
 
 impl JsonProblem {
-    /// The problem `what` at the byte `offset` of `text`.
+    /// Creates a problem at the byte `offset` of `text`.
     pub fn at(what: impl Into<String>, text: &str, offset: usize) -> Self {
         const CONTEXT_CHARS: usize = 16;
         let before = text.get(..offset).unwrap_or(text);

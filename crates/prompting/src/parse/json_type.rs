@@ -1,8 +1,8 @@
-//! Reads JSON strictly without keeping any of it.
+//! Strict validation of JSON without building a tree.
 
 use switchboard_json::{Scalar, TreeReader, read_tree};
 
-/// What a text of JSON is.
+/// The type of a JSON value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JsonType {
     Null,
@@ -13,8 +13,8 @@ pub(super) enum JsonType {
     Object,
 }
 
-/// What the text is, if it can be read: its numbers are in range, its strings are whole
-/// characters, and it is not too deep.
+/// Validates a JSON text and returns its type. Rejects numbers out of range, unpaired surrogates
+/// and excessive nesting.
 pub(super) fn check_json(text: &str) -> Result<JsonType, serde_json::Error> {
     let mut from = serde_json::Deserializer::from_str(text);
     let found = read_tree(&mut TypeReader, &mut from)?;
@@ -23,7 +23,7 @@ pub(super) fn check_json(text: &str) -> Result<JsonType, serde_json::Error> {
 }
 
 impl JsonType {
-    /// What a person calls it.
+    /// Returns the type with its article, for messages.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Null => "null",

@@ -1,24 +1,24 @@
-//! Counts mistakes in a row and calls that repeat themselves.
+//! Counters for consecutive mistakes and repeated calls.
 
 use serde_json::Value;
 
-/// Counts calls in a row that could not be made.
+/// Counts consecutive malformed calls.
 #[derive(Clone, Debug)]
 pub struct MistakeCounter {
     in_a_row: u32,
     limit: u32,
 }
 
-/// What a mistake means for the conversation.
+/// The consequence of a mistake for the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MistakeAction {
-    /// The model may try again.
+    /// The model may retry.
     Continue,
-    /// A person should be asked how to go on.
+    /// A person should decide how to continue.
     AskPerson,
 }
 
-/// Notices the same call again and again.
+/// Detects consecutive identical calls.
 #[derive(Clone, Debug)]
 pub struct RepeatDetector {
     last: Option<(String, Value)>,
@@ -27,31 +27,30 @@ pub struct RepeatDetector {
     stop_at: u32,
 }
 
-/// How often the same call came in a row.
+/// The number of consecutive identical calls, classified.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repetition {
-    /// Not often enough to matter.
     Fine,
-    /// Often enough to tell the model.
+    /// The model should be warned.
     Warn(u32),
-    /// Too often to run it once more.
+    /// The call should not run again.
     Stop(u32),
 }
 
 impl MistakeCounter {
-    /// Asks after three mistakes in a row.
+    /// Creates a counter that asks a person after three consecutive mistakes.
     #[must_use]
     pub const fn new() -> Self {
         Self::with_limit(3)
     }
 
-    /// Asks after this many mistakes in a row, at least one.
+    /// Creates a counter with this limit, at least one.
     #[must_use]
     pub const fn with_limit(limit: u32) -> Self {
         Self { in_a_row: 0, limit: if limit == 0 { 1 } else { limit } }
     }
 
-    /// One more mistake. When a person is to be asked, the count begins again.
+    /// Records a mistake. The count restarts when a person is to be asked.
     pub const fn record(&mut self) -> MistakeAction {
         self.in_a_row += 1;
         if self.in_a_row < self.limit {
@@ -61,7 +60,7 @@ impl MistakeCounter {
         MistakeAction::AskPerson
     }
 
-    /// A call that could be made ends the row.
+    /// Resets the count after a valid call.
     pub const fn reset(&mut self) {
         self.in_a_row = 0;
     }
@@ -74,20 +73,20 @@ impl Default for MistakeCounter {
 }
 
 impl RepeatDetector {
-    /// Warns at the third time and stops at the fifth.
+    /// Creates a detector that warns at the third call and stops at the fifth.
     #[must_use]
     pub const fn new() -> Self {
         Self::with_limits(3, 5)
     }
 
-    /// Warns and stops at these times.
+    /// Creates a detector with these thresholds.
     #[must_use]
     pub const fn with_limits(warn_at: u32, stop_at: u32) -> Self {
         Self { last: None, times: 0, warn_at, stop_at }
     }
 
-    /// The call of `target` with the JSON text `arguments` is about to run. How the text is laid
-    /// out makes no difference.
+    /// Records that `target` is about to be called with the JSON text `arguments`. The formatting
+    /// of the text does not matter.
     pub fn record(&mut self, target: &str, arguments: &str) -> Repetition {
         let value =
             serde_json::from_str(arguments).unwrap_or_else(|_| Value::String(arguments.to_owned()));

@@ -1,22 +1,22 @@
-//! Puts together calls that a vendor sends in fragments, outside of the text.
+//! Assembly of native calls, which a vendor streams in fragments separately from the text.
 
 use crate::parse::arguments::{ParsedArguments, read_arguments};
 use crate::parse::errors::ParseError;
 
-/// Collects the fragments of the native calls of one message.
+/// Collects the fragments of a message's native calls.
 #[derive(Debug, Default)]
 pub struct Assembler {
     calls: Vec<CallFragments>,
 }
 
-/// A call that the vendor delivered apart from the text.
+/// A call that the vendor delivered separately from the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NativeCall {
-    /// The vendor's name for the call, which its result must carry.
+    /// The vendor's id of the call, which the result must quote.
     pub id: Option<String>,
-    /// The name of the tool, as it was offered.
+    /// The tool's name as it was offered.
     pub name: String,
-    /// The arguments, or why there can be no call.
+    /// The arguments, or the reason why the call is invalid.
     pub arguments: Result<ParsedArguments, ParseError>,
 }
 
@@ -29,15 +29,15 @@ struct CallFragments {
 }
 
 impl Assembler {
-    /// Nothing came yet.
+    /// Creates an empty assembler.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Takes one fragment of the call at `index`. Names may come whole, in parts or again and
-    /// again. Another `id` at the same index begins another call, because some vendors number
-    /// every call zero.
+    /// Adds a fragment of the call at `index`. Names may arrive complete, in parts or repeatedly. A
+    /// different `id` at the same index starts another call, because some vendors use index zero
+    /// for every call.
     pub fn delta(&mut self, index: usize, id: Option<&str>, name: Option<&str>, fragment: &str) {
         let id = id.filter(|id| !id.is_empty());
         let known = self.calls.iter().rposition(|parts| parts.index == index);
@@ -62,7 +62,7 @@ impl Assembler {
         parts.arguments.push_str(fragment);
     }
 
-    /// The calls in the order in which they began.
+    /// Returns the calls in the order in which they started.
     #[must_use]
     pub fn finish(self) -> Vec<NativeCall> {
         let call = |parts: CallFragments| {

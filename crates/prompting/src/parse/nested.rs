@@ -1,4 +1,4 @@
-//! Arguments written as elements, read as the types that a schema gives.
+//! Arguments written as elements, converted to the types of a schema.
 
 use memchr::memchr;
 use serde_json::{Number, Value};
@@ -12,25 +12,25 @@ use crate::parse::strings::{find, part, skip_space};
 use crate::parse::tag;
 use crate::parse::tag::{MoreInput, TagRead};
 
-/// Elements deeper than this are text.
+/// Maximum nesting depth; deeper elements are text.
 const MAX_DEPTH: usize = 32;
 
-/// Reads elements and writes JSON.
+/// Converts elements to JSON.
 #[derive(Debug, Default)]
 pub(super) struct ElementWriter {
-    /// What was written so far.
+    /// The JSON written so far.
     pub(super) text: String,
-    /// What had to be repaired in the JSON between the elements.
+    /// Notes about repairs of JSON inside of elements.
     pub(super) notes: Vec<&'static str>,
 }
 
-/// Whether the schema wants the property to be an object or an array.
+/// Returns whether the schema declares the property as an object or an array.
 pub(super) fn is_json(schema: Option<&Value>, property: &str) -> bool {
     matches!(single_type(property_schema(schema, property)), Some("object" | "array"))
 }
 
-/// The elements that the text consists of, with what is inside of them. Nothing if there is
-/// anything else in it.
+/// Returns the names and contents of the elements that the text consists of, or `None` if it
+/// contains anything else.
 pub(super) fn children(text: &str) -> Option<Vec<(&str, &str)>> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -53,7 +53,7 @@ pub(super) fn children(text: &str) -> Option<Vec<(&str, &str)>> {
     }
 }
 
-/// Where the element's inside ends, and what follows it begins.
+/// Returns the offsets of the closing tag and of the text after it.
 fn find_close(text: &str, element: &str, from: usize) -> Option<(usize, usize)> {
     let mut at = from;
     let mut depth = 0_usize;
@@ -84,8 +84,8 @@ fn find_close(text: &str, element: &str, from: usize) -> Option<(usize, usize)> 
 }
 
 impl ElementWriter {
-    /// Writes an object of the members, in the types of the schema's properties. A name that comes
-    /// again makes an array.
+    /// Writes the members as an object, with the types of the schema's properties. Repeated names
+    /// form an array.
     pub(super) fn object(
         &mut self,
         members: Vec<(&str, &str)>,
@@ -100,6 +100,7 @@ impl ElementWriter {
         schema: Option<&Value>,
         depth: usize,
     ) -> Result<(), JsonProblem> {
+        // A stable sort: repeated names keep their order and become the items of one array.
         members.sort_by_key(|(name, _)| *name);
         let mut mark = '{';
         for same in members.chunk_by(|(left, _), (right, _)| left == right) {
@@ -167,7 +168,7 @@ impl ElementWriter {
         Ok(())
     }
 
-    /// What the type makes of the word; a string if it makes nothing of it.
+    /// Writes a word as the given type, or as a string if it does not fit.
     fn scalar(&mut self, word: &str, kind: Option<&str>) {
         match (kind, word) {
             (Some("integer" | "number"), _) => match word.parse::<Number>() {
@@ -210,7 +211,7 @@ fn property_schema<'a>(schema: Option<&'a Value>, property: &str) -> Option<&'a 
     schema?.get("properties")?.get(property)
 }
 
-/// The one type that the schema allows besides null.
+/// Returns the only type besides null that the schema allows.
 fn single_type(schema: Option<&Value>) -> Option<&str> {
     match schema?.get("type")? {
         Value::String(name) => Some(name),

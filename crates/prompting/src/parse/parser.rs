@@ -1,4 +1,4 @@
-//! Takes a message chunk by chunk and gives back its pieces.
+//! The streaming parser of model messages.
 
 use std::vec::Drain;
 
@@ -11,25 +11,25 @@ use crate::parse::prose::Prose;
 use crate::parse::strings::{part, rest};
 use crate::parse::tag::MoreInput;
 
-/// Reads one message of a model.
+/// Parses one message of a model.
 ///
-/// Text is given back as soon as it can no longer be a part of a call. How the message is cut into
-/// chunks makes no difference, except for where text is divided.
+/// Text is returned as soon as it can no longer be part of a call. The split of the message into
+/// chunks does not affect the result, except for where text is divided.
 #[derive(Debug)]
 pub struct MessageParser {
     dialect: CallDialect,
     prose: Prose,
     open: Option<CallScan>,
-    /// What was not decided yet: half a tag, or the open call from its first letter.
+    /// Undecided input: a partial tag, or the open call from its first character.
     pending: String,
     pieces: Vec<MessagePiece>,
-    /// How many more times a call may be cut short to save what follows it. Each one reads a part
-    /// of the message again, so there are few.
+    /// Number of times that a value may still be cut at its first closing tag, to recover the text
+    /// after it. Each cut parses a part of the message again, so the number is small.
     cuts: u8,
 }
 
 impl MessageParser {
-    /// A parser at the beginning of a message.
+    /// Creates a parser at the start of a message.
     #[must_use]
     pub const fn new(dialect: CallDialect) -> Self {
         Self {
@@ -42,13 +42,13 @@ impl MessageParser {
         }
     }
 
-    /// Takes the next chunk and gives back what became certain by it.
+    /// Adds a chunk and returns the pieces that it made certain.
     pub fn push(&mut self, chunk: &str) -> Drain<'_, MessagePiece> {
         self.ingest(chunk, MoreInput::Possible);
         self.pieces.drain(..)
     }
 
-    /// Ends the message: what is still open is given back as text or refused.
+    /// Ends the message. Open input is returned as text or refused.
     #[must_use]
     pub fn finish(mut self) -> Vec<MessagePiece> {
         self.ingest("", MoreInput::Never);
@@ -70,7 +70,7 @@ impl MessageParser {
         }
     }
 
-    /// Reads as far as it can be decided, and says how far that is.
+    /// Parses as far as the input is certain, and returns that offset.
     fn advance(&mut self, source: &str, coming: MoreInput) -> usize {
         let mut at = 0;
         loop {

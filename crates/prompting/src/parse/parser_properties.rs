@@ -1,4 +1,4 @@
-//! What holds for every message, however it is cut into chunks.
+//! Property tests over arbitrary messages and chunks.
 
 use proptest::prelude::{Just, Strategy, any, prop_oneof, proptest};
 use proptest::{prop_assert_eq, prop_assert_ne};
@@ -8,7 +8,7 @@ use crate::parse::dialect::{CallDialect, ToolShape};
 use crate::parse::parser::MessageParser;
 use crate::parse::piece::{MessagePiece, WrittenCall, WrittenTarget};
 
-/// The pieces of the chunks, with adjacent text put together.
+/// Parses the chunks, and merges adjacent text.
 pub(super) fn parse_chunks(chunks: &[&str], dialect: CallDialect) -> Vec<MessagePiece> {
     let mut parser = MessageParser::new(dialect);
     let mut all = Vec::new();
@@ -32,7 +32,7 @@ fn dialect() -> CallDialect {
     CallDialect::new().with_tools([shape])
 }
 
-/// Parts that messages with calls, half calls and code are made of.
+/// Fragments of messages with calls, partial calls and code.
 const PARTS: [&str; 44] = [
     "<use_mcp_tool>",
     "</use_mcp_tool>",
@@ -106,7 +106,7 @@ fn cut<'a>(message: &'a str, places: &[usize]) -> Vec<&'a str> {
     chunks
 }
 
-/// Whole parts of a message, and the call that each is.
+/// Complete parts of a message, each with the call that it is.
 const WHOLE: [(&str, Option<(&str, &str)>); 12] = [
     (
         "<use_mcp_tool><server_name>s</server_name><tool_name>one</tool_name>\
@@ -161,7 +161,7 @@ proptest! {
         parts in proptest::collection::vec(proptest::sample::select(WHOLE.as_slice()), 0..8),
         places in proptest::collection::vec(0_usize..30, 0..60),
     ) {
-        // A fence begins a line, and its end too.
+        // A fence starts on its own line, and so does its end.
         let message: String = parts.iter().flat_map(|(text, _)| ["\n", text]).collect();
         let expected: Vec<(String, String)> = parts
             .iter()

@@ -1,4 +1,4 @@
-//! Messages and the pieces they are read as.
+//! Tests of messages and their pieces.
 
 use serde_json::json;
 
@@ -15,7 +15,8 @@ fn dialect() -> CallDialect {
     CallDialect::new().with_tools([typed, ToolShape::without_schema("echo")])
 }
 
-/// The pieces of the message, pushed letter by letter; the whole message must give the same.
+/// Parses the message character by character, and checks that the whole message gives the same
+/// pieces.
 fn pieces(message: &str) -> Vec<MessagePiece> {
     let chunks: Vec<&str> = message.split_inclusive(|_: char| true).collect();
     let by_letters = parse_chunks(&chunks, dialect());
@@ -24,7 +25,7 @@ fn pieces(message: &str) -> Vec<MessagePiece> {
     whole
 }
 
-/// The pieces in one line each, without those that only announce.
+/// Returns the pieces as one line each, without announcements.
 fn summary(message: &str) -> Vec<String> {
     let line = |piece| match piece {
         MessagePiece::Text(text) => Some(format!("text {text}")),

@@ -1,68 +1,69 @@
-//! What the parser gives back.
+//! The output of the parser.
 
 use crate::parse::errors::ParseError;
 
-/// A part of a message, in the order in which it was written.
+/// A part of a message, in the order of the text.
 #[derive(Clone, Debug, PartialEq)]
 pub enum MessagePiece {
-    /// Words for the person.
+    /// Text for the user.
     Text(String),
-    /// The beginning of a call whose names are known while its arguments still come. For display:
-    /// a [`MessagePiece::Call`] or a [`MessagePiece::Refused`] follows.
+    /// The start of a call whose target is known while its arguments still arrive. For display
+    /// only: a [`MessagePiece::Call`] or a [`MessagePiece::Refused`] follows.
     Started {
-        /// How the call is written.
         form: WrittenForm,
-        /// The server, where it is known.
+        /// The server, if known.
         server: Option<String>,
-        /// The tool, where it is known.
+        /// The tool, if known.
         tool: Option<String>,
     },
     Call(WrittenCall),
-    /// What was meant as a call and cannot be one. If the call was never closed, its whole text
-    /// came as [`MessagePiece::Text`] just before.
+    /// An invalid call. If the call was never closed, its whole text precedes this as
+    /// [`MessagePiece::Text`].
     Refused {
-        /// What is wrong with it.
         reason: ParseError,
-        /// Its beginning, as it was written.
+        /// The start of the call, as it was written.
         excerpt: String,
     },
 }
 
-/// How a call is written.
+/// The form in which a call is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WrittenForm {
     UseMcpTool,
     AccessMcpResource,
-    /// An element named like a registered tool.
+    /// An element named after a registered tool.
     Named,
 }
 
-/// A call as a model wrote it, not looked up yet.
+/// A call as a model wrote it, not resolved yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WrittenCall {
     pub target: WrittenTarget,
-    /// The text of a JSON object.
+    /// Text of a JSON object.
     pub arguments: String,
-    /// What had to be repaired to read it.
+    /// Description of the repairs.
     pub repaired: Option<String>,
 }
 
-/// What a written call is about.
+/// The target of a written call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WrittenTarget {
-    /// A tool of a server.
-    Tool { server: String, tool: String },
-    /// A resource of a server.
-    Resource { server: String, uri: String },
-    /// A tool under the name by which it is registered.
+    Tool {
+        server: String,
+        tool: String,
+    },
+    Resource {
+        server: String,
+        uri: String,
+    },
+    /// A tool by its registered name.
     Named {
-        /// The tool's registered name.
         tool: String,
     },
 }
 
 impl MessagePiece {
-    /// A refusal that quotes the beginning of `written`.
+    /// Creates a refusal with the start of `written` as its excerpt.
     pub fn refusal(reason: ParseError, written: &str) -> Self {
         const LIMIT: usize = 200;
         let mut excerpt: String = written.chars().take(LIMIT).collect();

@@ -1,4 +1,4 @@
-//! Finds the calls between the words, and leaves code alone.
+//! Detection of calls in prose. Calls in code spans and fences are text.
 
 use memchr::{memchr, memchr2, memchr3};
 
@@ -6,15 +6,15 @@ use crate::parse::dialect::CallDialect;
 use crate::parse::tag;
 use crate::parse::tag::{MoreInput, Tag, TagRead};
 
-/// How far ahead the end of a code span, or of the line that opens a fence, is looked for.
+/// How far to search for the end of a code span, or of the line that opens a fence, in bytes.
 const MAX_LOOK_AHEAD: usize = 1024;
-/// Longer runs of backticks inside of a line are no code spans.
+/// Maximum number of backticks that open a code span within a line.
 const MAX_SPAN_MARK: usize = 8;
 
-/// Where in a text without calls the parser is.
+/// State of the parser outside of calls.
 #[derive(Debug)]
 pub(super) struct Prose {
-    /// Whether the line so far has only what may stand before a fence.
+    /// Whether the current line only contains characters that may precede a fence.
     line_blank: bool,
     fence: Option<OpenFence>,
 }
@@ -25,18 +25,18 @@ struct OpenFence {
     length: usize,
 }
 
-/// How far the text is certain, and the call that begins there.
+/// The end of the text that is certain, and the call that starts there.
 pub(super) struct NextCall<'a> {
     pub(super) upto: usize,
     pub(super) call: Option<Tag<'a>>,
 }
 
 enum ProseStep<'a> {
-    /// Text up to here.
+    /// Text up to this offset.
     Go(usize),
-    /// Text up to here, and more input is needed.
+    /// Text up to this offset; more input is needed.
     Stop(usize),
-    /// A call begins here.
+    /// A call starts at this offset.
     Call(usize, Tag<'a>),
 }
 
@@ -45,7 +45,7 @@ impl Prose {
         Self { line_blank: true, fence: None }
     }
 
-    /// Reads on from `at`.
+    /// Scans from `at` to the next call, or as far as the input is certain.
     pub(super) fn advance<'a>(
         &mut self,
         source: &'a str,
@@ -72,12 +72,13 @@ impl Prose {
         }
     }
 
-    /// Takes note that the text from `at` to `upto` is behind.
+    /// Updates the state for the text from `at` to `upto`.
     pub(super) fn advance_past(&mut self, source: &str, at: usize, upto: usize) {
         self.line_blank = self.is_blank(source, at, upto);
     }
 
-    /// Whether only indentation and the marks of lists and quotes stand in the line before `upto`.
+    /// Returns whether the line before `upto` only contains indentation and markers of lists and
+    /// quotes.
     fn is_blank(&self, source: &str, at: usize, upto: usize) -> bool {
         let bytes = source.as_bytes().get(at..upto).unwrap_or_default();
         let margin = |byte: &u8| {
@@ -131,7 +132,7 @@ impl Prose {
         }
     }
 
-    /// A fence, a code span, or only backticks.
+    /// Handles a run of backticks: a fence, a code span, or plain text.
     fn backticks<'a>(
         &mut self,
         bytes: &[u8],
@@ -149,7 +150,8 @@ impl Prose {
         while let Some(found) = memchr2(b'`', b'\n', window.get(from..).unwrap_or_default()) {
             let found = from + found;
             if window.get(found) == Some(&b'\n') {
-                // Backticks may not stand in the line that opens a fence, so this is the first.
+                // The line that opens a fence cannot contain backticks, so none may precede the
+                // line end.
                 if may_be_fence && from == 0 {
                     self.fence = Some(OpenFence { mark: b'`', length });
                     return ProseStep::Go(end + found);

@@ -1,4 +1,4 @@
-//! Which calls are code and which are calls.
+//! Tests that calls in code are text, and other calls are not.
 
 use crate::parse::dialect::{CallDialect, ToolShape};
 use crate::parse::parser_properties::parse_chunks;
@@ -6,7 +6,8 @@ use crate::parse::piece::{MessagePiece, WrittenCall, WrittenTarget};
 
 const CALL: &str = "<t></t>";
 
-/// The pieces of the message, pushed letter by letter; the whole message must give the same.
+/// Parses the message character by character, and checks that the whole message gives the same
+/// pieces.
 fn pieces(message: &str) -> Vec<MessagePiece> {
     let dialect = CallDialect::new().with_tools([ToolShape::without_schema("t")]);
     let letters: Vec<&str> = message.split_inclusive(|_: char| true).collect();

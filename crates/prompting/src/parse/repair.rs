@@ -1,4 +1,4 @@
-//! Reads what is nearly JSON and writes it as JSON, with a note of each liberty taken.
+//! Repair of malformed JSON, with a note about each repair.
 
 use serde_json::Number;
 
@@ -6,17 +6,18 @@ use crate::parse::errors::JsonProblem;
 use crate::parse::repair_strings::StringRole;
 use crate::parse::strings::{find, part, rest, skip_space};
 
-/// Deeper values are refused, as whoever reads the arguments later would.
+/// Maximum nesting depth, slightly below the limit of `serde_json`, which parses the arguments
+/// later.
 const MAX_DEPTH: usize = 120;
 
-/// JSON, and what had to be done for it.
+/// Repaired JSON, with notes about the repairs.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct RepairedJson {
     pub(super) text: String,
     pub(super) notes: Vec<&'static str>,
 }
 
-/// The text as JSON, without white space between its parts.
+/// Repairs a text and returns it as compact JSON.
 pub(super) fn repair(text: &str) -> Result<RepairedJson, JsonProblem> {
     let mut reader = JsonRepairer { text, at: 0, depth: 0, out: String::new(), notes: Vec::new() };
     reader.value()?;
@@ -27,7 +28,7 @@ pub(super) fn repair(text: &str) -> Result<RepairedJson, JsonProblem> {
     Ok(RepairedJson { text: reader.out, notes: reader.notes })
 }
 
-/// Reads `text` from `at` on and writes to `out`.
+/// Reads `text` from `at` and writes valid JSON to `out`.
 pub(super) struct JsonRepairer<'a> {
     pub(super) text: &'a str,
     pub(super) at: usize,
@@ -51,7 +52,7 @@ impl<'a> JsonRepairer<'a> {
         }
     }
 
-    /// Goes over white space and comments.
+    /// Skips white space and comments.
     fn skip_trivia(&mut self) -> Result<(), JsonProblem> {
         loop {
             self.at = skip_space(self.text, self.at);
@@ -81,7 +82,7 @@ impl<'a> JsonRepairer<'a> {
         }
     }
 
-    /// An object or an array.
+    /// Reads an object or an array.
     fn container(&mut self, close: u8) -> Result<(), JsonProblem> {
         if self.depth == MAX_DEPTH {
             return Err(self.problem("the value is nested too deeply"));
@@ -132,7 +133,7 @@ impl<'a> JsonRepairer<'a> {
         Ok(())
     }
 
-    /// A member's name and its colon.
+    /// Reads the key of a member and its colon.
     fn key(&mut self) -> Result<(), JsonProblem> {
         match self.peek() {
             Some(quote @ (b'"' | b'\'')) => self.string(quote, StringRole::Key)?,
@@ -159,7 +160,7 @@ impl<'a> JsonRepairer<'a> {
         let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+-._".contains(byte);
         let end = self.at + ahead.iter().take_while(is_part).count();
         let text = part(self.text, self.at, end);
-        // Out of range is for the strict reader to say.
+        // Numbers out of range are reported by the strict parser.
         if text.parse::<Number>().is_err() && text.parse::<f64>().is_err() {
             return Err(self.problem("a number cannot be read"));
         }

@@ -1,11 +1,11 @@
-//! The strings in what is nearly JSON.
+//! Repair of strings in malformed JSON.
 
 use crate::parse::errors::JsonProblem;
 use crate::parse::repair::JsonRepairer;
 use crate::parse::strings;
 use crate::parse::strings::{part, rest, skip_space};
 
-/// What a string is.
+/// The role of a string in an object.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum StringRole {
     Key,
@@ -13,7 +13,7 @@ pub(super) enum StringRole {
 }
 
 impl JsonRepairer<'_> {
-    /// A string or a key, from its first quote on.
+    /// Reads a string or a key, starting at its opening quote.
     pub(super) fn string(&mut self, quote: u8, role: StringRole) -> Result<(), JsonProblem> {
         let begin = self.at;
         if quote == b'\'' {
@@ -62,14 +62,14 @@ impl JsonRepairer<'_> {
         }
     }
 
-    /// Whether letters stand on both sides.
+    /// Returns whether there are letters on both sides.
     fn is_apostrophe(&self) -> bool {
         let before = part(self.text, 0, self.at).chars().next_back();
         let after = rest(self.text, self.at + 1).chars().next();
         [before, after].into_iter().all(|side| side.is_some_and(char::is_alphabetic))
     }
 
-    /// A backslash with what follows it.
+    /// Reads a backslash and the escape after it.
     fn escape(&mut self) {
         let ahead = rest(self.text, self.at + 1);
         let hex = ahead.as_bytes().get(1..5);
@@ -82,7 +82,7 @@ impl JsonRepairer<'_> {
                 return;
             }
             _ => {
-                // No such escape exists, so the backslash can only mean itself.
+                // There is no such escape, so the backslash is literal.
                 self.note("backslashes that escape nothing");
                 self.out.push_str("\\\\");
                 self.at += 1;
@@ -95,7 +95,7 @@ impl JsonRepairer<'_> {
     }
 }
 
-/// Writes the inside of a string.
+/// Writes the escaped content of a string.
 pub(super) fn write_string(out: &mut String, text: &str) {
     let mut rest = text;
     let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1f);
@@ -126,8 +126,8 @@ fn write_control(out: &mut String, byte: u8) {
     }
 }
 
-/// Whether what follows a quote may follow a string. If not, the quote was meant as a part of the
-/// string or something is missing after it; which of them is not for us to guess.
+/// Returns whether the text after a quote can follow a string. If not, the quote is part of the
+/// string, or a token is missing after it; the parser does not guess which.
 fn ends_string(text: &str, after: usize) -> bool {
     let ahead = rest(text, skip_space(text, after));
     ahead.is_empty()

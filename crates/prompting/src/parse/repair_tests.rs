@@ -1,4 +1,4 @@
-//! What is repaired, and what is refused and where.
+//! Tests of repaired and rejected JSON.
 
 use super::repair;
 

@@ -1,22 +1,22 @@
-//! Parts of strings by byte offsets that are known to be between characters.
+//! Slicing of strings at byte offsets that are known to be character boundaries.
 
-/// The text from `from` to `to`.
+/// Returns the text from `from` to `to`.
 pub(super) fn part(source: &str, from: usize, to: usize) -> &str {
     source.get(from..to).unwrap_or_default()
 }
 
-/// The text from `from` on.
+/// Returns the text from `from` to the end.
 pub(super) fn rest(source: &str, from: usize) -> &str {
     source.get(from..).unwrap_or_default()
 }
 
-/// Where the first byte at or after `from` is that is not white space.
+/// Returns the offset of the first byte at or after `from` that is not white space.
 pub(super) fn skip_space(source: &str, from: usize) -> usize {
     let bytes = source.as_bytes().get(from..).unwrap_or_default();
     from + bytes.iter().take_while(|byte| byte.is_ascii_whitespace()).count()
 }
 
-/// Offsets of the first `needle` in `source` at or after `from`.
+/// Returns the offset of the first `needle` at or after `from`.
 pub(super) fn find(source: &str, from: usize, needle: &str) -> Option<usize> {
     let bytes = source.as_bytes().get(from..)?;
     memchr::memmem::find(bytes, needle.as_bytes()).map(|at| at + from)

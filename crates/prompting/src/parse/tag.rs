@@ -1,13 +1,13 @@
-//! Reads one tag, of which only a part may be there yet.
+//! Reading of a tag that may not be complete yet.
 
 use crate::parse::strings::part;
 
-/// What stands at a `<`.
+/// The result of reading at a `<`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum TagRead<'a> {
     Tag(Tag<'a>),
     Other,
-    /// Perhaps a wanted tag: its rest has not come yet.
+    /// Possibly a wanted tag; the rest has not arrived yet.
     Wait,
 }
 
@@ -16,39 +16,38 @@ pub(super) struct Tag<'a> {
     pub(super) name: &'a str,
     pub(super) closing: bool,
     pub(super) empty: bool,
-    /// Where the text after it begins.
+    /// Offset after the tag.
     pub(super) end: usize,
 }
 
-/// A name as far as it is known.
+/// A tag name as far as it has arrived.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TagName<'a> {
-    /// The letters so far.
     pub(super) text: &'a str,
-    /// Whether more letters may come.
+    /// Whether more characters may follow.
     pub(super) open: bool,
-    /// Whether it stands in a closing tag.
+    /// Whether it is the name of a closing tag.
     pub(super) closing: bool,
 }
 
 impl TagName<'_> {
-    /// Whether this is, or may become, `name`.
+    /// Returns whether this is `name`, or a possible prefix of it.
     pub(super) fn fits(&self, name: &str) -> bool {
         if self.open { name.starts_with(self.text) } else { name == self.text }
     }
 }
 
-/// No name is longer, and no tag has longer attributes: what is longer is text.
+/// Maximum length of a name, and of the attributes of a tag. Anything longer is text.
 const MAX_TAG_LEN: usize = 256;
 
-/// Whether there may be more of a text than what is there.
+/// Whether more input may follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MoreInput {
     Possible,
     Never,
 }
 
-/// Reads the tag at the `<` at `at`, if `wanted` says so of its name.
+/// Reads the tag at `at`, where there is a `<`, if `wanted` accepts its name.
 pub(super) fn read_tag<'a>(
     source: &'a str,
     at: usize,
@@ -100,7 +99,7 @@ pub(super) fn read_tag<'a>(
     if attributes.len() < MAX_TAG_LEN { wait } else { TagRead::Other }
 }
 
-/// Whether `source` has `literal` at `at`; `None` if it may still become it.
+/// Returns whether `literal` is at `at`, or `None` if more input may complete it.
 pub(super) fn literal_at(
     source: &str,
     at: usize,

@@ -1,4 +1,4 @@
-//! Finds the end of a parameter's value, wherever its closing tag only seems to stand.
+//! Detection of the end of a parameter's value, which may itself contain closing tags.
 
 use memchr::{memchr, memchr2};
 
@@ -10,16 +10,16 @@ use crate::parse::tag::{MoreInput, TagRead, literal_at};
 
 const CDATA: &str = "<![CDATA[";
 
-/// What a value should be.
+/// The expected kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueKind {
-    /// A name or an address: no tag can be a part of it.
+    /// A name or a URI, which cannot contain a tag.
     Word,
     Json,
     Raw,
 }
 
-/// A value that is being read. Offsets count from the beginning of the call.
+/// A value being scanned. Offsets are relative to the start of the call.
 #[derive(Debug)]
 pub(super) struct ValueScan {
     pub(super) name: String,
@@ -29,11 +29,11 @@ pub(super) struct ValueScan {
     mode: ScanMode,
 }
 
-/// Where a value ends.
+/// The end of a value.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ValueEnd {
     pub(super) value_end: usize,
-    /// Where what follows begins.
+    /// Start of the text after the closing tag.
     pub(super) after: usize,
     pub(super) badly_closed: bool,
 }
@@ -46,7 +46,7 @@ enum ScanMode {
     Json(JsonState),
 }
 
-/// Where in a JSON text the cursor is. Strings are tracked so that a tag inside of one is data.
+/// State of a JSON scan. Strings are tracked, because a tag inside of one is data.
 #[derive(Clone, Copy, Debug)]
 enum JsonState {
     Outside,
@@ -54,8 +54,8 @@ enum JsonState {
     BlockComment,
     String(u8),
     Escape(u8),
-    /// After a quote. It ended the string only if what may follow a string follows: a quote that
-    /// should have been escaped must not turn the rest inside out.
+    /// After a quote. It ends the string only if followed by a token that can follow a string.
+    /// Otherwise, an unescaped quote would swap strings and structure in the rest of the text.
     Quote(u8),
 }
 
@@ -70,12 +70,12 @@ impl ValueScan {
         Self { name, start, kind, cursor: start, mode: ScanMode::Start }
     }
 
-    /// Whether the value was read as JSON.
+    /// Returns whether the value was scanned as JSON.
     pub(super) const fn is_json(&self) -> bool {
         matches!(self.mode, ScanMode::Json(_))
     }
 
-    /// Reads on, and says where the value ends if that is known.
+    /// Scans further, and returns the end of the value once it is known.
     pub(super) fn advance(
         &mut self,
         text: &str,
@@ -103,7 +103,7 @@ impl ValueScan {
         }
     }
 
-    /// The first closing tag, wherever it stands.
+    /// Returns the first closing tag, even if it is inside of a string.
     pub(super) fn first_close(&self, text: &str) -> Option<ValueEnd> {
         let opening = format!("</{}", self.name);
         let mut from = self.start;
@@ -210,7 +210,7 @@ impl ValueScan {
                 Some(offset) => to(JsonState::Quote(quote), at + offset + 1),
                 None => to(state, text.len()),
             },
-            // Whatever is escaped, its first byte is neither a quote nor a backslash to look at.
+            // Skip the first byte of the escape: it is neither a closing quote nor another escape.
             JsonState::Escape(quote) => to(JsonState::String(quote), at + 1),
             JsonState::Quote(quote) => match (byte, ahead.get(1)) {
                 (b' ' | b'\t' | b'\r' | b'\n', _) => to(state, skip_space(text, at)),
@@ -224,8 +224,8 @@ impl ValueScan {
         }
     }
 
-    /// The end, if the value's closing tag stands at the cursor, or that of `element` around it;
-    /// else one further in `state`.
+    /// Returns the end if the closing tag of the value or of the enclosing `element` is at the
+    /// cursor. Otherwise, continues one byte later in `state`.
     fn close_or(&self, state: JsonState, text: &str, coming: MoreInput, element: &str) -> ScanMove {
         let place = self.cursor;
         let wanted =

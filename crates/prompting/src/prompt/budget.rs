@@ -1,4 +1,4 @@
-//! Chooses how much of a catalog is shown so that it fits a number of tokens.
+//! Selection of the level of detail at which a catalog fits a token budget.
 
 use crate::prompt::clean::{clean, code_span, wrap_in_fence};
 use crate::prompt::native::{Definitions, Vendor, definitions, definitions_with_own};
@@ -8,7 +8,7 @@ use crate::prompt::views::ShownServer;
 use crate::prompt::xml_server::write_rest;
 use crate::prompt::{compact, fixed_text, own_tools, xml};
 
-/// How much of a catalog is shown, from all to least.
+/// The level of detail of a catalog, from most to least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DetailLevel {
     /// Every tool with its description and arguments.
@@ -17,30 +17,29 @@ pub enum DetailLevel {
     Sentences,
     /// Every tool by name, and the search tools.
     Names,
-    /// How many tools each server has, and the search tools.
+    /// The number of tools per server, and the search tools.
     Counts,
 }
 
 impl DetailLevel {
-    /// Whether the model is given the search tools.
+    /// Returns whether the model gets the search tools.
     #[must_use]
     pub const fn has_search_tools(self) -> bool {
         !matches!(self, Self::Full)
     }
 }
 
-/// What a model is shown.
+/// A prompt fitted to a token budget.
 #[derive(Debug, Clone)]
 pub struct FittedPrompt {
-    /// How much of the catalog it holds.
     pub level: DetailLevel,
     /// The section of the system prompt.
     pub text: String,
-    /// The tool definitions for the vendor; nothing for models that call in text.
+    /// The tool definitions for the vendor; `None` for models that call in text.
     pub definitions: Option<Definitions>,
-    /// About how many tokens text and definitions cost.
+    /// Estimated number of tokens of the text and the definitions.
     pub tokens: usize,
-    /// Whether that is within the budget; the least there is may still be too much.
+    /// Whether the tokens are within the budget. Even the lowest level may exceed it.
     pub fits: bool,
 }
 
@@ -57,7 +56,7 @@ impl FittedPrompt {
     }
 }
 
-/// The fullest view that fits, for models that call in text.
+/// Returns the most detailed prompt that fits, for models that call in text.
 #[must_use]
 pub fn fit(
     servers: &[ShownServer<'_>],
@@ -73,7 +72,7 @@ pub fn fit(
     fit_smaller(servers, budget_tokens, &head, None)
 }
 
-/// The fullest view that fits, for models that take tool definitions.
+/// Returns the most detailed prompt that fits, for models that take tool definitions.
 #[must_use]
 pub fn fit_native(
     servers: &[ShownServer<'_>],
@@ -138,7 +137,8 @@ fn native_opening(options: &PromptOptions) -> String {
     out
 }
 
-/// What servers say about themselves and offer beside tools, which has no place in definitions.
+/// Renders the instructions, resources and prompts of servers, which tool definitions cannot
+/// express.
 fn server_notes(servers: &[ShownServer<'_>], options: &PromptOptions) -> String {
     let mut out = String::new();
     for server in servers {

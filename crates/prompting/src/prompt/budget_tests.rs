@@ -1,4 +1,4 @@
-//! How a catalog shrinks with its budget.
+//! Tests of the level of detail for different budgets.
 
 use super::{DetailLevel, fit, fit_native};
 use crate::prompt::native::Vendor;

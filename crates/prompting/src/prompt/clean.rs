@@ -1,47 +1,48 @@
-//! Text that servers wrote, made fit for a prompt: nothing hidden, not too long, no imitation of ours.
+//! Sanitizing of server texts for a prompt: no hidden characters, bounded length, no imitation of
+//! our own elements.
 
 use switchboard_text::{is_hidden, is_variation_selector};
 
-/// The elements that mean something to us; a description cannot open or close one.
+/// Elements with a meaning to the parser. A description must not open or close one.
 const OWN_TAGS: [&str; 13] = [
     "use_mcp_tool", "access_mcp_resource", "server_name", "tool_name", "arguments", "uri",
     "find_tools", "describe_tool", "call_tool", "query", "limit", "server", "tool",
 ];
 
-/// Cleans text of several lines and cuts it to a number of characters.
+/// Sanitizes multi-line text and truncates it to `longest` characters.
 pub(crate) fn clean(text: &str, longest: usize) -> String {
     let visible = remove_hidden(text);
     let cut = truncate_with_note(visible.trim(), longest);
     without_own_tags(&cut)
 }
 
-/// Cleans text for one line: as [`clean`], and every run of white space becomes one space.
+/// Like [`clean`], for one line: every run of white space becomes one space.
 pub(crate) fn clean_line(text: &str, longest: usize) -> String {
     let visible = remove_hidden(text);
     let words: Vec<&str> = visible.split_whitespace().collect();
     without_own_tags(&truncate_with_note(&words.join(" "), longest))
 }
 
-/// A name in a code span of one line, safe from back-ticks inside it.
+/// Formats a name as a code span on one line, even if it contains back-ticks.
 pub(crate) fn code_span(name: &str) -> String {
     let line = clean_line(name, 500);
     if line.contains('`') { format!("`` {line} ``") } else { format!("`{line}`") }
 }
 
-/// A name as the content of one of our elements.
+/// Escapes a name for use as the content of an element.
 pub(crate) fn element_text(name: &str) -> String {
     let visible = remove_hidden(name);
     let words: Vec<&str> = visible.split_whitespace().collect();
     words.join(" ").replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;")
 }
 
-/// The text between two fences that it cannot close.
+/// Wraps text in a code fence that it cannot close.
 pub(crate) fn wrap_in_fence(text: &str) -> String {
     let fence = "`".repeat(longest_run(text, '`').max(2) + 1);
     format!("{fence}text\n{text}\n{fence}\n")
 }
 
-/// Every line of the text with the same indentation, so that none of them starts a section.
+/// Indents every line, so that none of them can start a section.
 pub(crate) fn indent_lines(text: &str, by: &str) -> String {
     let mut out = String::with_capacity(text.len() + 64);
     for line in text.lines() {
@@ -55,7 +56,7 @@ pub(crate) fn indent_lines(text: &str, by: &str) -> String {
     out
 }
 
-/// The first sentence of a description, in one line.
+/// Returns the first sentence of a description, in one line.
 pub(crate) fn first_sentence(text: &str, longest: usize) -> String {
     let visible = remove_hidden(text);
     let paragraph = visible.trim().split("\n\n").next().unwrap_or_default();
@@ -66,7 +67,7 @@ pub(crate) fn first_sentence(text: &str, longest: usize) -> String {
     while let Some((at, c)) = chars.next() {
         let closes = match c {
             '。' | '！' | '？' => true,
-            // "e.g. this" and "1. that" are not the end of a sentence.
+            // "e.g. this" and "1. that" do not end a sentence.
             '.' | '!' | '?' => {
                 chars.peek().is_none_or(|(_, next)| *next == ' ')
                     && (before.is_alphabetic() || matches!(before, ')' | '`' | '"' | '\''))
@@ -88,7 +89,7 @@ pub(crate) fn first_sentence(text: &str, longest: usize) -> String {
     without_own_tags(&short)
 }
 
-/// The text without characters that cannot be seen or that reorder others.
+/// Removes characters that are invisible or that reorder others.
 pub(crate) fn remove_hidden(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -143,7 +144,7 @@ fn opens_own_tag(after: &str) -> bool {
         .take_while(|c| c.is_alphanumeric() || matches!(c, '_' | '-'))
         .collect::<String>()
         .to_ascii_lowercase();
-    // A tool's own tag is its model name, which holds two underscores.
+    // The element of a tool is its model name, which contains two underscores.
     name.contains("__") || OWN_TAGS.contains(&name.as_str())
 }
 

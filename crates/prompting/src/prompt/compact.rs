@@ -1,4 +1,4 @@
-//! Short lists of what servers offer: names with a sentence, names alone, or only numbers.
+//! Short lists of tools and servers: names with a sentence, names, or counts.
 
 use crate::prompt::clean::{clean_line, code_span, first_sentence};
 use crate::prompt::tokens::estimate_tokens;
@@ -6,7 +6,7 @@ use crate::prompt::views::ShownServer;
 
 const MAX_SENTENCE_CHARS: usize = 160;
 
-/// Every tool with the first sentence of its description.
+/// Lists every tool with the first sentence of its description.
 pub(crate) fn sentences(servers: &[ShownServer<'_>]) -> String {
     let mut out = String::from("## Tools by server\n");
     for server in servers {
@@ -24,7 +24,7 @@ pub(crate) fn sentences(servers: &[ShownServer<'_>]) -> String {
     out
 }
 
-/// Every tool by name.
+/// Lists every tool by name.
 pub(crate) fn names(servers: &[ShownServer<'_>]) -> String {
     let mut out = String::from("## Names of the tools by server\n\n");
     for server in servers {
@@ -36,10 +36,10 @@ pub(crate) fn names(servers: &[ShownServer<'_>]) -> String {
     out
 }
 
-/// Every server with its numbers, as many as fit.
+/// Lists as many servers as fit, with the number of their offers.
 pub(crate) fn counts(servers: &[ShownServer<'_>], budget: usize) -> String {
     let mut out = String::from("## Servers\n\n");
-    // Room for the note that some are missing.
+    // Reserve space for the note about omitted servers.
     let budget = budget.saturating_sub(16);
     for (done, server) in servers.iter().enumerate() {
         let line = format!("- {}: {}\n", code_span(server.name), offer_counts(server));

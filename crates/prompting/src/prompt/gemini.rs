@@ -1,4 +1,4 @@
-//! Rewrites a schema in the part of JSON Schema that Gemini's function declarations accept.
+//! Conversion of a schema to the subset of JSON Schema that Gemini's function declarations accept.
 
 use serde_json::{Map, Value, json};
 
@@ -6,9 +6,9 @@ use crate::prompt::schema::{keyword_list, required_names, types};
 
 const MAX_DEPTH: usize = 32;
 
-/// The schema in Gemini's subset: one type everywhere, no references, no open alternatives.
+/// Converts a schema to Gemini's subset: one type per node, no references, no `oneOf` or `allOf`.
 ///
-/// Rules that the subset cannot express move into the description.
+/// Constraints that the subset cannot express are moved to the description.
 pub(crate) fn to_gemini_subset(schema: &Value) -> Value {
     convert(schema, MAX_DEPTH)
 }
@@ -48,7 +48,8 @@ fn convert(schema: &Value, depth: usize) -> Value {
     out
 }
 
-/// Gemini wants nothing beside `anyOf`, so description and null move into the branches.
+/// Converts `anyOf` and `oneOf`. Gemini allows no keywords next to `anyOf`, so the description and
+/// `nullable` move into the branches.
 fn convert_alternatives(fields: &Map<String, Value>, branches: &[&Value], depth: usize) -> Value {
     let is_null = |branch: &Value| types(branch) == ["null"];
     let nullable = branches.iter().any(|branch| is_null(branch));
@@ -83,7 +84,7 @@ fn flatten_parts(fields: &Map<String, Value>) -> Value {
     Value::Object(merged)
 }
 
-/// Adds what a part says to a schema; what the schema says itself wins.
+/// Merges a part into a schema. Existing keywords of the schema take precedence.
 fn merge(into: &mut Map<String, Value>, part: &Map<String, Value>) {
     for (keyword, value) in part {
         match (keyword.as_str(), into.get_mut(keyword), value) {
@@ -219,7 +220,7 @@ fn description_with_notes(schema: &Value, notes: &[&str]) -> Option<String> {
     (!out.is_empty()).then_some(out)
 }
 
-/// A value of any type has to be spelled out.
+/// Returns a schema for any type, as alternatives, because Gemini requires a type.
 fn any_type(described: Option<String>, depth: usize) -> Value {
     let kinds = ["string", "number", "boolean", "object", "array"];
     let text = json!({ "description": described });

@@ -1,5 +1,5 @@
-//! The catalog as files that a model reads when it needs them: one per tool, resource and prompt,
-//! notes per server.
+//! The catalog as files that a model reads on demand: one per tool, resource and prompt, and notes
+//! per server.
 
 use std::collections::BTreeSet;
 
@@ -12,28 +12,28 @@ use crate::prompt::views::{ShownArgument, ShownPrompt, ShownServer, ShownTool};
 
 const MAX_NAME_LEN: usize = 96;
 
-/// One file of the index.
+/// A file of the index.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IndexFile {
-    /// Where it belongs, relative to the folder of the index, with `/` between names.
+    /// Path relative to the index folder, separated by `/`.
     pub path: String,
     pub contents: String,
 }
 
-/// Where the files of one server belong, relative to the folder of the index.
+/// Paths of the files of a server, relative to the index folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IndexPlaces {
-    /// The folder of all of them.
+    /// The folder of the server.
     pub folder: String,
-    /// One file per tool, in their order.
+    /// One file per tool, in order.
     pub tools: Vec<String>,
-    /// One file per resource and then per family of resources, in their order.
+    /// One file per resource, then one per resource template, in order.
     pub resources: Vec<String>,
-    /// One file per prompt, in their order.
+    /// One file per prompt, in order.
     pub prompts: Vec<String>,
 }
 
-/// Where the files of each server belong.
+/// Returns the file paths for each server.
 #[must_use]
 pub fn index_places(servers: &[ShownServer<'_>]) -> Vec<IndexPlaces> {
     let mut folders = BTreeSet::new();
@@ -57,11 +57,11 @@ pub fn index_places(servers: &[ShownServer<'_>]) -> Vec<IndexPlaces> {
     all
 }
 
-/// The files for a catalog: `mcps/{server}/tools/{tool}.json` with `resources` and `prompts` beside
-/// it, `SERVER_METADATA.json`, and `INSTRUCTIONS.md` and `STATUS.md` where there is something to say.
+/// Renders a catalog as files: `mcps/{server}/tools/{tool}.json`, the same for `resources` and
+/// `prompts`, `SERVER_METADATA.json`, and `INSTRUCTIONS.md` and `STATUS.md` if they have content.
 ///
-/// Names are made safe for every file system; a name that had to change ends with a digest of the
-/// real one, which stands in the file.
+/// File names are safe on every file system. A name that had to change ends with a digest of the
+/// original, which is in the file.
 #[must_use]
 pub fn index_files(servers: &[ShownServer<'_>], options: &PromptOptions) -> Vec<IndexFile> {
     let mut files = Vec::new();
@@ -138,7 +138,7 @@ fn resource_files(server: &ShownServer<'_>, options: &PromptOptions) -> Vec<Stri
     resources.chain(templates).collect()
 }
 
-/// A prompt, with a schema of its arguments: all of them are texts.
+/// Renders a prompt with a schema of its arguments, which are all strings.
 fn prompt_file(prompt: &ShownPrompt<'_>, options: &PromptOptions) -> String {
     let said = |text: Option<&str>| clean(text.unwrap_or_default(), options.max_description_chars);
     let property = |argument: &ShownArgument<'_>| {
@@ -157,7 +157,7 @@ fn prompt_file(prompt: &ShownPrompt<'_>, options: &PromptOptions) -> String {
     format!("{file:#}\n")
 }
 
-/// A name that is one safe path component and differs from those taken, whatever the case.
+/// Returns a safe path component for a name that differs from `taken`, ignoring case.
 fn file_name(name: &str, taken: &mut BTreeSet<String>) -> String {
     let mut safe: String = name
         .chars()
@@ -181,7 +181,7 @@ fn file_name(name: &str, taken: &mut BTreeSet<String>) -> String {
     safe
 }
 
-/// Names that mean a device on Windows, with or without an ending.
+/// Returns whether a name is a device on Windows, with or without an extension.
 fn is_reserved(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or_default().to_ascii_lowercase();
     let numbered = ["com", "lpt"].iter().any(|device| {
@@ -191,7 +191,7 @@ fn is_reserved(name: &str) -> bool {
     numbered || matches!(stem.as_str(), "con" | "prn" | "aux" | "nul" | "conin$" | "conout$")
 }
 
-/// FNV-1a: tells names apart, keeps no secret.
+/// FNV-1a: distinguishes names; not cryptographic.
 fn digest(text: &str) -> u32 {
     text.bytes()
         .fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))

@@ -1,10 +1,10 @@
-//! Replaces references inside a schema by what they refer to, for readers that follow none.
+//! Inlining of references in a schema, for consumers that do not resolve them.
 
 use serde_json::{Map, Value, json};
 
 const MAX_NODES: usize = 4_000;
 
-/// The schema without references; one that contains itself is cut where it begins again.
+/// Returns the schema without references. A recursive schema is cut where it repeats.
 pub(crate) fn inline(root: &Value) -> Value {
     let mut walk = ReferenceInliner { root, open: Vec::new(), left: MAX_NODES };
     let mut out = walk.schema(root);
@@ -15,7 +15,7 @@ pub(crate) fn inline(root: &Value) -> Value {
     out
 }
 
-/// Whether a reference stands anywhere in the schema.
+/// Returns whether the schema contains a reference.
 pub(crate) fn has_references(schema: &Value) -> bool {
     match schema {
         Value::Object(fields) => {
@@ -68,7 +68,7 @@ impl<'r> ReferenceInliner<'r> {
         }
         self.open.push(reference);
         if let Value::Object(target) = self.schema(target) {
-            // What stands beside a reference is said about this place and wins.
+            // Keywords next to a reference are specific to this place and take precedence.
             for (keyword, value) in target {
                 out.entry(keyword).or_insert(value);
             }

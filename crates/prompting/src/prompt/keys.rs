@@ -1,4 +1,4 @@
-//! Gives the arguments of a tool names that a vendor accepts, and remembers the server's own.
+//! Renaming of arguments to names that a vendor accepts, and back.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use serde_json::{Map, Value};
 const MAX_KEY_LEN: usize = 64;
 const TRUNCATED_LEN: usize = 58;
 
-/// Which names a vendor accepts.
+/// The characters that a vendor accepts in names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Alphabet {
     /// Letters, digits, `_`, `.` and `-`.
     Dotted,
-    /// Letters, digits and `_`, not beginning with a digit.
+    /// Letters, digits and `_`, not starting with a digit.
     Plain,
 }
 
@@ -27,7 +27,7 @@ impl Alphabet {
         c.is_ascii_alphanumeric() || c == '_' || (self == Self::Dotted && matches!(c, '.' | '-'))
     }
 
-    /// The nearest accepted name that is not taken.
+    /// Returns a similar accepted name that is not taken.
     pub(crate) fn nearest(self, name: &str, taken: impl Fn(&str) -> bool) -> String {
         let mut base: String = name
             .chars()
@@ -46,7 +46,7 @@ impl Alphabet {
         candidate
     }
 
-    /// Whether every property anywhere in the schema has an accepted name.
+    /// Returns whether all property names in the schema are accepted.
     pub(crate) fn accepts_all(self, schema: &Value) -> bool {
         match schema {
             Value::Object(fields) => {
@@ -60,24 +60,24 @@ impl Alphabet {
     }
 }
 
-/// One argument that a model knows under another name than the server.
+/// An argument that has a different name for the model than for the server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RenamedKey {
-    /// The name of the tool as the model knows it.
+    /// The tool's name as shown to the model.
     pub tool: String,
-    /// The object that holds the argument: shown names after `/`, `*` for items; empty at the top.
+    /// Path of the containing object: shown names after `/`, `*` for items; empty at the top.
     pub place: String,
-    /// The name the model is shown.
+    /// The name that the model is shown.
     pub shown: String,
-    /// The name the server gave.
+    /// The name that the server uses.
     pub given: String,
 }
 
-/// The names at every place of one schema.
+/// The names at every path of a schema.
 #[derive(Debug, Clone)]
 pub(crate) struct KeyTable {
     alphabet: Alphabet,
-    /// From place and shown name to the given name.
+    /// From path and shown name to the server's name.
     given: BTreeMap<String, BTreeMap<String, String>>,
 }
 
@@ -86,7 +86,7 @@ impl KeyTable {
         Self { alphabet, given: BTreeMap::new() }
     }
 
-    /// Renames what must be renamed in a schema without references.
+    /// Renames rejected properties in a schema without references.
     pub(crate) fn rename(&mut self, schema: &mut Value, place: &str) {
         let Some(fields) = schema.as_object_mut() else { return };
         if let Some(Value::Object(own)) = fields.remove("properties") {
@@ -119,7 +119,7 @@ impl KeyTable {
     }
 
     fn rename_properties(&mut self, own: Map<String, Value>, place: &str) -> Map<String, Value> {
-        // Accepted names are taken first, so that no made-up name displaces one.
+        // Accepted names come first, so that a generated name never displaces one.
         let (fine, other): (Vec<_>, Vec<_>) =
             own.into_iter().partition(|(name, _)| self.alphabet.accepts(name));
         let mut renamed = Map::new();
@@ -146,7 +146,7 @@ impl KeyTable {
         shown
     }
 
-    /// What was renamed, in order.
+    /// Returns the renamed arguments, in order.
     pub(crate) fn renamed_keys(&self, tool: &str) -> Vec<RenamedKey> {
         let mut out = Vec::new();
         for (place, names) in &self.given {
@@ -163,7 +163,7 @@ impl KeyTable {
     }
 }
 
-/// Gives the arguments of one tool the server's own names again.
+/// Restores the server's argument names.
 pub(crate) fn restore(renamed: &[&RenamedKey], arguments: Value, place: &str) -> Value {
     let below = |name: &str| {
         let exact = format!("{place}/{name}");

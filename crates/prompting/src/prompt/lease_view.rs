@@ -1,4 +1,4 @@
-//! What a lease holds, as the views that everything here is made from.
+//! Conversion of a lease to the borrowed views that prompts are rendered from.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::prompt::views::{
     ShownArgument, ShownPrompt, ShownResource, ShownServer, ShownTemplate, ShownTool,
 };
 
-/// Shows a lease to `maker`, with what had to be decoded for it kept alive meanwhile.
+/// Calls `maker` with views of the lease, and keeps the decoded definitions alive meanwhile.
 pub fn with_shown_servers<R>(lease: &Lease, maker: impl FnOnce(&[ShownServer<'_>]) -> R) -> R {
     let decoded: Vec<DecodedServer<'_>> =
         lease.catalog().servers().iter().map(DecodedServer::new).collect();
@@ -20,6 +20,7 @@ pub fn with_shown_servers<R>(lease: &Lease, maker: impl FnOnce(&[ShownServer<'_>
     let servers: Vec<ShownServer<'_>> = decoded
         .iter()
         .map(|decoded| {
+            // The catalog numbers the tools of all servers consecutively.
             let first = place;
             place += decoded.tools.len();
             let name = |tool: usize| lease.catalog().names().get(first + tool).unwrap_or_default();
@@ -29,7 +30,7 @@ pub fn with_shown_servers<R>(lease: &Lease, maker: impl FnOnce(&[ShownServer<'_>
     maker(&servers)
 }
 
-/// A server with its definitions read.
+/// A server with decoded definitions.
 struct DecodedServer<'a> {
     server: &'a Server,
     command_line: Option<String>,
@@ -56,7 +57,7 @@ impl<'a> DecodedServer<'a> {
             let arguments = about.arguments.and_then(|raw| serde_json::from_str(raw.get()).ok());
             (about, arguments.unwrap_or_default())
         };
-        // The program alone: its arguments may hold secrets.
+        // Only the program: arguments may contain secrets.
         let command_line = match server.config.as_ref().map(|config| &config.transport) {
             Some(Transport::Stdio { command, .. }) => Some(command.clone()),
             Some(Transport::Builtin | Transport::Http { .. }) | None => None,
@@ -72,7 +73,7 @@ impl<'a> DecodedServer<'a> {
         }
     }
 
-    /// What may be shown of it: without what rules forbid to everybody.
+    /// Returns the view without the items that rules hide from everyone.
     fn to_shown<'s>(
         &'s self,
         model_name: impl Fn(usize) -> &'s str,

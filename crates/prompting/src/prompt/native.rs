@@ -12,17 +12,17 @@ use crate::prompt::schema::{WRAPPER_ARGUMENT, object_schema};
 use crate::prompt::views::{ShownServer, ShownTool};
 use crate::prompt::{gemini, keys, own_tools};
 
-/// Whose form the definitions take.
+/// The vendor whose format the definitions have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Vendor {
-    /// OpenAI and everything that speaks like it.
+    /// OpenAI and compatible APIs.
     OpenAi,
     Anthropic,
     Gemini,
 }
 
 impl Vendor {
-    /// The most tools one request may hold; nothing where no limit is known.
+    /// Returns the maximum number of tools per request, or `None` if no limit is known.
     #[must_use]
     pub const fn max_tools(self) -> Option<usize> {
         match self {
@@ -54,23 +54,22 @@ impl Vendor {
     }
 }
 
-/// Tool definitions and the way back to the names the servers use.
+/// Tool definitions, and the mapping back to the names of the servers.
 #[derive(Debug, Clone)]
 pub struct Definitions {
-    /// The vendor they are for.
     pub vendor: Vendor,
     /// One definition per tool, in the order of the tools.
     pub tools: Vec<Value>,
-    /// Tools whose model name the vendor refuses: from the shown to the given name.
+    /// Renamed tools, whose model name the vendor rejects: from the shown name to the model name.
     pub names: BTreeMap<String, String>,
-    /// Arguments whose name the vendor refuses.
+    /// Renamed arguments, whose names the vendor rejects.
     pub renamed: Vec<RenamedKey>,
-    /// Tools whose arguments are not an object and stand under `value`.
+    /// Tools whose arguments are not an object. Their value is wrapped as `value`.
     pub wrapped: BTreeSet<String>,
 }
 
 impl Definitions {
-    /// What goes under `tools` in a request.
+    /// Returns the value of `tools` in a request.
     #[must_use]
     pub fn request_value(&self) -> Value {
         match self.vendor {
@@ -81,13 +80,13 @@ impl Definitions {
         }
     }
 
-    /// The model name behind the name in a call.
+    /// Returns the model name for the name in a call.
     #[must_use]
     pub fn model_name<'a>(&'a self, shown: &'a str) -> &'a str {
         self.names.get(shown).map_or(shown, String::as_str)
     }
 
-    /// The arguments of a call as the server expects them.
+    /// Restores the arguments of a call to the names and shape that the server expects.
     #[must_use]
     pub fn restore(&self, shown: &str, arguments: Value) -> Value {
         let renamed: Vec<&RenamedKey> =
@@ -102,7 +101,7 @@ impl Definitions {
     }
 }
 
-/// Defines every tool of the servers in the vendor's form. No tool is left out.
+/// Converts every tool of the servers to the vendor's format. No tool is omitted.
 #[must_use]
 pub fn definitions(
     servers: &[ShownServer<'_>],
@@ -112,7 +111,7 @@ pub fn definitions(
     define(named_tools(servers), vendor, options)
 }
 
-/// The same, and before them the tools of the conversation itself.
+/// Converts the tools of the conversation, then those of the servers.
 pub(crate) fn definitions_with_own(
     servers: &[ShownServer<'_>],
     vendor: Vendor,
@@ -129,7 +128,7 @@ fn named_tools<'a>(
     servers.iter().flat_map(|server| server.tools.iter().map(|tool| (server.name, tool)))
 }
 
-/// Defines tools that are given with the name of their server.
+/// Converts tools, each given with the name of its server.
 pub(crate) fn define<'a>(
     tools: impl Iterator<Item = (&'a str, &'a ShownTool<'a>)>,
     vendor: Vendor,
@@ -157,6 +156,7 @@ pub(crate) fn define<'a>(
             out.names.insert(name.clone(), tool.model_name.to_owned());
         }
         let schema = parameters(&mut out, &name, tool, options);
+        // Reserve space for the note that `clean` appends to a truncated text.
         let longest =
             options.max_description_chars.min(vendor.max_description_chars().saturating_sub(60));
         let said = clean(tool.description.unwrap_or_default(), longest);
@@ -167,7 +167,7 @@ pub(crate) fn define<'a>(
     out
 }
 
-/// What is said of a tool that says nothing of itself.
+/// Returns the description of a tool that has none.
 pub(crate) fn default_description(server: &str, tool: &str) -> String {
     let server = clean_line(server, 200);
     let tool = clean_line(tool, 200);
@@ -185,7 +185,8 @@ fn definition(vendor: Vendor, name: &str, description: &str, schema: Value) -> V
         }
         Vendor::Gemini => {
             let mut out = json!({ "name": name, "description": description });
-            // Gemini refuses an object without properties here; leaving it out means no arguments.
+            // Gemini rejects an object without properties; without `parameters`, there are no
+            // arguments.
             if schema.get("properties").is_some()
                 && let Some(fields) = out.as_object_mut()
             {
@@ -224,7 +225,7 @@ fn parameters(
     if vendor == Vendor::Gemini { gemini::to_gemini_subset(&schema) } else { schema }
 }
 
-/// Removes hidden characters from every text in a schema and cuts long descriptions.
+/// Removes hidden characters from all strings of a schema, and truncates long descriptions.
 pub(crate) fn clean_strings(schema: &mut Value, longest: usize) {
     match schema {
         Value::Object(fields) => clean_fields(fields, longest),
@@ -244,7 +245,7 @@ fn clean_fields(fields: &mut Map<String, Value>, longest: usize) {
             Value::String(text) if matches!(keyword.as_str(), "description" | "title") => {
                 *text = clean(text, longest);
             }
-            // A reference is an address and must stay as it is.
+            // A reference is an address and must not change.
             Value::String(_) if keyword == "$ref" => {}
             other => clean_strings(other, longest),
         }

@@ -1,4 +1,4 @@
-//! What vendors are given.
+//! Tests of tool definitions for each vendor.
 
 use serde_json::{Value, json};
 

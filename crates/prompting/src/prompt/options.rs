@@ -1,19 +1,19 @@
-//! What the host chooses about the prompt: the mode, the way of calling and the limits on text.
+//! Options of the prompt: mode, call form and text limits.
 
-/// The setting for the MCP part of a prompt.
+/// The mode of the MCP part of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PromptMode {
     /// No section and no tools.
     Off,
-    /// Servers can be used.
+    /// The model can use servers.
     #[default]
     UseOnly,
-    /// Servers can be used, and the model is told how to write new ones.
+    /// The model can use servers, and gets instructions for writing new ones.
     Full,
 }
 
 impl PromptMode {
-    /// Reads the setting; the long spelling of other products is understood too.
+    /// Parses the setting. Also accepts the longer spelling of other products.
     #[must_use]
     pub fn from_setting(text: &str) -> Option<Self> {
         match text {
@@ -24,7 +24,7 @@ impl PromptMode {
         }
     }
 
-    /// The setting as it is written.
+    /// Returns the setting as text.
     #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
@@ -34,7 +34,7 @@ impl PromptMode {
         }
     }
 
-    /// What this mode adds to a prompt, besides the servers.
+    /// Returns the text that this mode adds to a prompt, in addition to the servers.
     #[must_use]
     pub const fn help(self) -> &'static str {
         match self {
@@ -44,30 +44,28 @@ impl PromptMode {
     }
 }
 
-/// How a model that calls in text writes a call.
+/// The form in which a model writes calls as text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CallForm {
-    /// `use_mcp_tool` with the names of server and tool and the arguments as JSON.
+    /// `use_mcp_tool` with the names of the server and the tool, and the arguments as JSON.
     #[default]
     Wrapper,
-    /// An element named after the tool with one element per argument; the wrapper stays allowed.
+    /// An element named after the tool, with one element per argument. The wrapper is also allowed.
     ToolTags,
 }
 
-/// What the host chooses about the prompt.
+/// Options of the prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PromptOptions {
-    /// What the model is told about MCP.
     pub mode: PromptMode,
-    /// How it writes calls.
     pub call_form: CallForm,
-    /// Whether one message may hold several calls.
+    /// Whether a message may contain several calls.
     pub parallel: bool,
-    /// Whether each tool comes with an example call.
+    /// Whether each tool is shown with an example call.
     pub examples: bool,
-    /// The most characters of one description.
+    /// Maximum length of a description, in characters.
     pub max_description_chars: usize,
-    /// The most characters of the instructions of one server.
+    /// Maximum length of a server's instructions, in characters.
     pub max_instruction_chars: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Remembers the order in which servers and tools were first shown, so that a prompt keeps its prefix.
+//! A stable order of servers and tools, which keeps the prefix of a prompt unchanged.
 
 use std::collections::HashMap;
 
@@ -6,9 +6,8 @@ use crate::prompt::views::ShownServer;
 
 /// The order of first appearance.
 ///
-/// Vendors charge little for the part of a prompt they have seen before, and that part ends at
-/// the first byte that differs. So a server that goes and comes back keeps its place, and what is
-/// new comes last.
+/// Vendors charge less for a cached prefix, and the prefix ends at the first byte that differs. So
+/// a server that disappears and returns keeps its position, and new servers come last.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct StableOrder {
     servers: Vec<RememberedServer>,
@@ -21,15 +20,15 @@ struct RememberedServer {
 }
 
 impl StableOrder {
-    /// An order that remembers nothing yet.
+    /// Creates an empty order.
     #[must_use]
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Puts servers and their tools in the remembered order and remembers what is new.
+    /// Sorts servers and their tools by the remembered order, and remembers new ones.
     ///
-    /// New servers follow by name, new tools in the order their server gave.
+    /// New servers are appended by name, new tools in the order of their server.
     pub fn arrange(&mut self, servers: &mut [ShownServer<'_>]) {
         servers.sort_by(|left, right| left.name.cmp(right.name));
         self.remember(servers);
@@ -146,7 +145,7 @@ mod tests {
         order.arrange(&mut at_first);
         let base = section(&at_first, &options);
 
-        // By name alone `calendar` would push everything else back.
+        // Sorted by name only, `calendar` would move everything else back.
         let mut grown = vec![
             server("calendar", &["today"]),
             server("mail", &["send", "read"]),

@@ -1,5 +1,5 @@
-//! The tools of the conversation itself: those that read resources and long results, and the three
-//! that replace a catalog too large to show (find, describe, call).
+//! The tools of the conversation: two that read resources and long results, and three that replace
+//! a catalog that is too large to show (find, describe, call).
 
 use crate::prompt::native::{Definitions, Vendor, define};
 use crate::prompt::options::PromptOptions;
@@ -7,15 +7,15 @@ use crate::prompt::parameters;
 use crate::prompt::schema::object_schema;
 use crate::prompt::views::ShownTool;
 
-/// Reads a resource of a server.
+/// Name of the tool that reads a resource.
 pub const ACCESS_RESOURCE: &str = "access_mcp_resource";
-/// Reads a part of a result that was too long to show.
+/// Name of the tool that reads a part of a long result.
 pub const READ_RESULT: &str = "read_result";
-/// Finds tools by what they do.
+/// Name of the tool that searches tools.
 pub const FIND_TOOLS: &str = "find_tools";
-/// Shows one tool with its arguments.
+/// Name of the tool that shows one tool with its arguments.
 pub const DESCRIBE_TOOL: &str = "describe_tool";
-/// Runs one tool.
+/// Name of the tool that runs a tool.
 pub const CALL_TOOL: &str = "call_tool";
 
 const ACCESS_SCHEMA: &str = r#"{"type":"object","properties":{
@@ -43,7 +43,7 @@ const CALL_SCHEMA: &str = r#"{"type":"object","properties":{
 "arguments":{"type":"object","description":"The arguments, as describe_tool shows them."}},
 "required":["server","tool","arguments"]}"#;
 
-/// Returns the tools that read resources and long results, for models that take definitions.
+/// Returns the tools that read resources and long results, for models that take tool definitions.
 #[must_use]
 pub const fn conversation_tools() -> [ShownTool<'static>; 2] {
     [
@@ -61,7 +61,7 @@ pub const fn conversation_tools() -> [ShownTool<'static>; 2] {
     ]
 }
 
-/// Returns the three search tools as views.
+/// Returns the three search tools.
 #[must_use]
 pub const fn search_tools() -> [ShownTool<'static>; 3] {
     [
@@ -80,7 +80,7 @@ pub const fn search_tools() -> [ShownTool<'static>; 3] {
     ]
 }
 
-/// The three tools, and the two that are always there, as definitions for a vendor.
+/// Returns all five tools as definitions for a vendor.
 #[must_use]
 pub(crate) fn native(vendor: Vendor, options: &PromptOptions) -> Definitions {
     let own = conversation_tools();
@@ -88,7 +88,7 @@ pub(crate) fn native(vendor: Vendor, options: &PromptOptions) -> Definitions {
     define(own.iter().chain(&search).map(|tool| ("switchboard", tool)), vendor, options)
 }
 
-/// The three tools as text, with an example each.
+/// Renders the search tools as text, with an example each.
 #[must_use]
 pub(crate) fn text(options: &PromptOptions) -> String {
     let mut out = String::from(

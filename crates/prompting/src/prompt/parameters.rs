@@ -1,4 +1,4 @@
-//! Turns the schema of a tool's arguments into lines: name, type, rules and description.
+//! Rendering of a tool's argument schema as lines: name, type, constraints and description.
 
 use serde_json::Value;
 
@@ -10,7 +10,7 @@ const MAX_LINES: usize = 200;
 const MAX_CHOICES: usize = 24;
 const MAX_VALUE_CHARS: usize = 120;
 
-/// The lines that describe the arguments, each with the given indentation; empty without arguments.
+/// Returns one indented line per argument, or an empty string without arguments.
 pub(crate) fn lines(schema: &ObjectSchema, indent: &str, longest: usize) -> String {
     let mut writer =
         ParameterWriter { root: &schema.schema, longest, left: MAX_LINES, out: String::new() };
@@ -81,7 +81,7 @@ impl<'s> ParameterWriter<'s> {
     }
 }
 
-/// The type of a schema in words.
+/// Describes the type of a schema in words.
 fn type_text(root: &Value, schema: &Value, depth: usize) -> String {
     let schema = resolve(root, schema);
     let Some(depth) = depth.checked_sub(1) else { return "any".to_owned() };
@@ -123,7 +123,7 @@ fn implied_type(root: &Value, schema: &Value, depth: usize) -> String {
     }
 }
 
-/// What a value must be beyond its type.
+/// Appends notes about the constraints of a value besides its type.
 fn add_constraints(root: &Value, schema: &Value, notes: &mut Vec<String>, depth: usize) {
     let choices = keyword_list(schema, "enum");
     if !choices.is_empty() {

@@ -1,4 +1,4 @@
-//! Holds for every catalog: nothing panics, nothing is lost, the same input gives the same bytes.
+//! Property tests over arbitrary catalogs: no panics, nothing lost, equal bytes for equal input.
 
 use proptest::prelude::{Just, Strategy, any, prop_oneof};
 use proptest::{collection, option, proptest};
@@ -82,7 +82,7 @@ fn line(name: &str) -> String {
     remove_hidden(name).split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Shows a catalog in every form: nothing is lost, and a second time gives the same.
+/// Renders a catalog in every form and checks that nothing is lost and that the output is stable.
 fn check_shown(drawn: &[Drawn], server: &str, budget: usize) {
     let names: Vec<String> = (0..drawn.len()).map(|number| format!("s__t{number}")).collect();
     let servers = shown(drawn, &names, server);
@@ -145,7 +145,7 @@ proptest! {
             .flat_map(|server| shown(&drawn, &names, server))
             .collect();
         for server in &mut all {
-            // Two tools of one server never share a name.
+            // Tool names are unique within a server.
             server.tools.iter_mut().zip(&names).for_each(|(tool, name)| tool.name = name);
         }
         let mut order = StableOrder::new();
@@ -178,7 +178,7 @@ proptest! {
     }
 }
 
-/// Instructions stand at the start of a line between fences and may hold anything.
+/// Counts headings that imitate ours in instructions, which are fenced and may contain anything.
 fn imitations(instructions: &str) -> usize {
     remove_hidden(instructions).trim().matches("\n## Server ").count()
 }

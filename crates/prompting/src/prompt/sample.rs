@@ -1,4 +1,4 @@
-//! Makes up a value that fits a schema, for example calls.
+//! Generation of sample values for example calls.
 
 use serde_json::{Map, Value, json};
 
@@ -7,7 +7,7 @@ use crate::prompt::schema::{ObjectSchema, keyword_list, required_names, resolve,
 const MAX_DEPTH: usize = 4;
 const MAX_TEXT_CHARS: usize = 60;
 
-/// The arguments of an example call: what is required, each with a sample value.
+/// Returns the arguments of an example call: the required ones, each with a sample value.
 pub(crate) fn arguments(schema: &ObjectSchema) -> Vec<(String, Value)> {
     let root = &schema.schema;
     let needed: Vec<&str> = required_names(root).collect();
@@ -19,7 +19,7 @@ pub(crate) fn arguments(schema: &ObjectSchema) -> Vec<(String, Value)> {
         .collect()
 }
 
-/// JSON text that cannot open or close an element.
+/// Renders JSON text that cannot open or close an element.
 pub(crate) fn element_json(value: &Value) -> String {
     let text = value.to_string();
     let visible = crate::prompt::clean::remove_hidden(&text);
@@ -50,7 +50,7 @@ fn sample(root: &Value, schema: &Value, depth: usize) -> Value {
     }
 }
 
-/// A value that the server itself named, unless it is long.
+/// Returns a value that the server's schema suggests, unless it is long.
 fn server_sample(schema: &Value) -> Option<&Value> {
     let examples = keyword_list(schema, "examples").first();
     let choices = keyword_list(schema, "enum").first();

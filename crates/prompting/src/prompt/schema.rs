@@ -1,26 +1,27 @@
-//! Reads the schema of a tool's arguments as one object schema, whatever shape the server gave it.
+//! Normalization of a tool's argument schema to one object schema.
 
 use serde_json::{Map, Value, json};
 use switchboard_json::property_names;
 
 const MAX_HOPS: usize = 16;
 const MAX_MERGES: usize = 4;
-/// The argument that holds the value of a schema that is not an object.
+/// Name of the argument that wraps a schema that is not an object.
 pub(crate) const WRAPPER_ARGUMENT: &str = "value";
 
-/// The arguments of a tool as an object schema without alternatives at the top.
+/// The arguments of a tool as an object schema, without alternatives at the top level.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ObjectSchema {
-    /// An object with at least `type` and `properties`.
+    /// An object schema with at least `type` and `properties`.
     pub(crate) schema: Value,
-    /// Whether the server's schema is not an object and is wrapped in [`WRAPPER_ARGUMENT`].
+    /// Whether the server's schema is not an object, and is therefore wrapped in
+    /// [`WRAPPER_ARGUMENT`].
     pub(crate) wrapped: bool,
-    /// The names of the properties in the order the server wrote them.
+    /// Property names in the order of the server's JSON text.
     pub(crate) order: Vec<String>,
 }
 
 impl ObjectSchema {
-    /// The arguments in the order the server wrote them; those without a place come last.
+    /// Returns the arguments in the server's order. Arguments that are not in `order` come last.
     pub(crate) fn properties(&self) -> Vec<(&str, &Value)> {
         let Some(all) = self.schema.get("properties").and_then(Value::as_object) else {
             return Vec::new();
@@ -33,7 +34,7 @@ impl ObjectSchema {
     }
 }
 
-/// Reads the JSON text of a schema; no schema and no JSON mean no arguments.
+/// Parses and normalizes the JSON text of a schema. A missing or invalid schema means no arguments.
 pub(crate) fn object_schema(text: Option<&str>) -> ObjectSchema {
     let root: Value = text.and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     let order = text.map(property_names).unwrap_or_default();
@@ -65,7 +66,7 @@ pub(crate) fn object_schema(text: Option<&str>) -> ObjectSchema {
     ObjectSchema { schema: Value::Object(merged), wrapped: false, order }
 }
 
-/// Follows references inside the document; a reference that leads nowhere leads to itself.
+/// Follows references within the document. An unresolvable reference is returned unchanged.
 pub(crate) fn resolve<'v>(root: &'v Value, schema: &'v Value) -> &'v Value {
     let mut at = schema;
     for _ in 0..MAX_HOPS {
@@ -81,7 +82,7 @@ pub(crate) fn resolve<'v>(root: &'v Value, schema: &'v Value) -> &'v Value {
     at
 }
 
-/// The types a schema names.
+/// Returns the types that a schema names.
 pub(crate) fn types(schema: &Value) -> Vec<&str> {
     match schema.get("type") {
         Some(Value::String(one)) => vec![one.as_str()],
@@ -90,12 +91,12 @@ pub(crate) fn types(schema: &Value) -> Vec<&str> {
     }
 }
 
-/// The list under a keyword, empty when there is none.
+/// Returns the list under a keyword, or an empty one.
 pub(crate) fn keyword_list<'v>(schema: &'v Value, keyword: &str) -> &'v [Value] {
     schema.get(keyword).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// The names under `required`.
+/// Returns the names under `required`.
 pub(crate) fn required_names(schema: &Value) -> impl Iterator<Item = &str> {
     keyword_list(schema, "required").iter().filter_map(Value::as_str)
 }
@@ -144,7 +145,7 @@ fn carry_definitions(root: &Value, into: &mut Map<String, Value>) {
     }
 }
 
-/// Collects the properties of a schema and of everything it is put together from.
+/// Collects the properties of a schema and of its `allOf`, `anyOf` and `oneOf` parts.
 fn collect_properties(
     root: &Value,
     schema: &Value,

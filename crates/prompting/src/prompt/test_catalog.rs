@@ -1,10 +1,10 @@
-//! A small catalog for the tests of this step.
+//! A small catalog for tests.
 
 use crate::prompt::views::{
     ShownArgument, ShownPrompt, ShownResource, ShownServer, ShownTemplate, ShownTool,
 };
 
-/// Two servers: one with a bit of everything, one with a single bare tool.
+/// Two servers: one with offers of every kind, one with a single tool.
 pub(crate) fn small() -> Vec<ShownServer<'static>> {
     let read = ShownTool {
         name: "read_text",

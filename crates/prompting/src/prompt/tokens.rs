@@ -1,18 +1,18 @@
-//! Estimates how many tokens a text costs without knowing the model's vocabulary.
+//! Estimation of token counts without the vocabulary of the model.
 
-/// Most words of up to this many letters are one token.
+/// Most words of up to this length are one token.
 const LETTERS_PER_TOKEN: usize = 8;
 const DIGITS_PER_TOKEN: usize = 3;
-/// JSON has runs such as `":{"`, which are common enough to be one token.
+/// JSON has runs such as `":{"` that are common enough to be one token.
 const MARKS_PER_TOKEN: usize = 4;
-/// The space before a word belongs to its token; indentation is one of its own.
+/// The space before a word belongs to its token; indentation is a separate token.
 const SPACES_PER_TOKEN: usize = 32;
 
-/// About how many tokens a text costs.
+/// Estimates the number of tokens of a text.
 ///
-/// Vocabularies cut a text into words, numbers, runs of marks and white space first, so these are
-/// counted. Two characters of the other alphabets of Europe and the Near East make a token, each
-/// character from U+0800 on is one, and each beyond U+FFFF two.
+/// Tokenizers first split a text into words, numbers, runs of punctuation and white space, so these
+/// are counted. Non-ASCII characters below U+0800, such as Greek or Arabic, count as half a token,
+/// those up to U+FFFF as one, and all others as two.
 #[must_use]
 pub fn estimate_tokens(text: &str) -> usize {
     let mut tokens = 0;
@@ -32,7 +32,7 @@ pub fn estimate_tokens(text: &str) -> usize {
             length += 1;
             continue;
         }
-        // The underscore before a word belongs to its token, as a space does.
+        // The underscore before a word belongs to its token, like a space.
         let joins = kind == CharKind::Underscore && next == CharKind::Letter && length == 1;
         tokens += if joins { 0 } else { kind.tokens(length) };
         (kind, length) = (next, 1);
@@ -62,7 +62,7 @@ impl CharKind {
         }
     }
 
-    /// The tokens of so many in a row.
+    /// Returns the tokens of a run of this length.
     const fn tokens(self, length: usize) -> usize {
         match self {
             Self::Letter => length.div_ceil(LETTERS_PER_TOKEN),
@@ -99,7 +99,7 @@ mod tests {
         }
     }
 
-    /// The counts are those of the vocabulary `o200k_base`.
+    /// The expected counts are from the vocabulary `o200k_base`.
     #[test]
     fn the_estimate_is_within_fifteen_percent_of_a_real_count() {
         let cases = [

@@ -1,41 +1,40 @@
 //! The parts of a catalog that a model may see, as borrowed views.
 
-/// One server and what it offers.
+/// A server and its offers.
 #[derive(Debug, Clone, Default)]
 pub struct ShownServer<'a> {
-    /// The name it is configured under.
+    /// The name in the configuration.
     pub name: &'a str,
-    /// How it is started, without secrets; nothing for a remote server.
+    /// The program that starts the server, without secrets; `None` for a remote server.
     pub command_line: Option<&'a str>,
-    /// What it says about its own use.
     pub instructions: Option<&'a str>,
-    /// What is wrong with it, in our words; nothing when it is well.
+    /// The reason of a failure, in our words; `None` if the server works.
     pub trouble: Option<&'a str>,
     pub tools: Vec<ShownTool<'a>>,
-    /// Its resources with a fixed address.
+    /// Resources with a fixed URI.
     pub resources: Vec<ShownResource<'a>>,
-    /// Its resources whose address has parts to fill in.
+    /// Resources with a URI template.
     pub templates: Vec<ShownTemplate<'a>>,
     pub prompts: Vec<ShownPrompt<'a>>,
 }
 
-/// One tool.
+/// A tool.
 #[derive(Debug, Clone, Default)]
 pub struct ShownTool<'a> {
     /// The name on its server.
     pub name: &'a str,
-    /// The name among all tools: unique and at most 64 letters, digits, `_` and `-`.
+    /// The name among all tools: unique, at most 64 letters, digits, `_` and `-`.
     pub model_name: &'a str,
-    /// A name for people.
+    /// Display name.
     pub title: Option<&'a str>,
     pub description: Option<&'a str>,
-    /// The JSON text of the schema of its arguments.
+    /// JSON text of the schema of its arguments.
     pub input_schema: Option<&'a str>,
-    /// The JSON text of the schema of its structured result.
+    /// JSON text of the schema of its structured result.
     pub output_schema: Option<&'a str>,
 }
 
-/// One resource with a fixed address.
+/// A resource with a fixed URI.
 #[derive(Debug, Clone, Default)]
 pub struct ShownResource<'a> {
     pub uri: &'a str,
@@ -44,31 +43,28 @@ pub struct ShownResource<'a> {
     pub mime_type: Option<&'a str>,
 }
 
-/// One family of resources.
+/// A resource template.
 #[derive(Debug, Clone, Default)]
 pub struct ShownTemplate<'a> {
-    /// Its address with parts to fill in, such as `file:///{path}`.
+    /// URI template, such as `file:///{path}`.
     pub uri_template: &'a str,
     pub name: &'a str,
-    /// What its members hold.
     pub description: Option<&'a str>,
     pub mime_type: Option<&'a str>,
 }
 
-/// One prompt.
+/// A prompt.
 #[derive(Debug, Clone, Default)]
 pub struct ShownPrompt<'a> {
     pub name: &'a str,
-    /// What it is for.
     pub description: Option<&'a str>,
     pub arguments: Vec<ShownArgument<'a>>,
 }
 
-/// One argument of a prompt.
+/// An argument of a prompt.
 #[derive(Debug, Clone, Default)]
 pub struct ShownArgument<'a> {
     pub name: &'a str,
     pub description: Option<&'a str>,
-    /// Whether the prompt cannot do without it.
     pub required: bool,
 }

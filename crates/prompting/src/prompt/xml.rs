@@ -1,5 +1,4 @@
-//! The section of a system prompt for models that write their calls as text, and single tools as
-//! text.
+//! The prompt section for models that write calls as text, and descriptions of single tools.
 
 use crate::prompt::clean::{code_span, first_sentence};
 use crate::prompt::fixed_text;
@@ -7,9 +6,9 @@ use crate::prompt::options::{PromptMode, PromptOptions};
 use crate::prompt::views::{ShownServer, ShownTool};
 use crate::prompt::xml_server::{write_server, write_tool};
 
-/// Everything the servers offer and how to call it; empty in mode `off`.
+/// Renders all offers of the servers and how to call them. Empty in mode `off`.
 ///
-/// The servers are shown in the order given, which is the caller's to keep stable.
+/// Servers are rendered in the given order. The caller keeps it stable.
 #[must_use]
 pub fn section(servers: &[ShownServer<'_>], options: &PromptOptions) -> String {
     if options.mode == PromptMode::Off {
@@ -23,7 +22,7 @@ pub fn section(servers: &[ShownServer<'_>], options: &PromptOptions) -> String {
     out
 }
 
-/// The part before the first server. It depends on the options only where there are servers.
+/// Renders the part before the first server. If there are servers, it depends only on the options.
 pub(crate) fn opening(servers: &[ShownServer<'_>], options: &PromptOptions) -> String {
     let mut out = String::new();
     if servers.is_empty() {
@@ -41,7 +40,7 @@ pub(crate) fn opening(servers: &[ShownServer<'_>], options: &PromptOptions) -> S
     out
 }
 
-/// Everything about one tool, as the text section would show it.
+/// Renders the full description of a tool, as the text section shows it.
 #[must_use]
 pub fn describe_tool(
     server: &ShownServer<'_>,
@@ -53,7 +52,7 @@ pub fn describe_tool(
     out
 }
 
-/// A tool in one line.
+/// Renders a tool in one line.
 #[must_use]
 pub fn tool_line(server: &str, tool: &str, description: &str) -> String {
     let said = first_sentence(description, 200);

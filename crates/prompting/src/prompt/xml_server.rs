@@ -1,4 +1,4 @@
-//! One server in the text section: its name, its words, its tools, resources and prompts.
+//! A server in the text section: its name, instructions, tools, resources and prompts.
 
 use std::fmt::Write;
 
@@ -10,7 +10,7 @@ use crate::prompt::schema::{ObjectSchema, object_schema};
 use crate::prompt::views::{ShownPrompt, ShownServer, ShownTool};
 use crate::prompt::{fixed_text, parameters, sample};
 
-/// Writes one server; parts without entries are left out.
+/// Writes a server. Parts without entries are omitted.
 pub(crate) fn write_server(out: &mut String, server: &ShownServer<'_>, options: &PromptOptions) {
     line(out, format_args!("## Server {}", code_span(server.name)));
     if let Some(command) = server.command_line {
@@ -33,7 +33,7 @@ pub(crate) fn write_server(out: &mut String, server: &ShownServer<'_>, options: 
     write_rest(out, server, options);
 }
 
-/// Writes what a server offers beside tools.
+/// Writes the resources and prompts of a server.
 pub(crate) fn write_rest(out: &mut String, server: &ShownServer<'_>, options: &PromptOptions) {
     if !server.resources.is_empty() {
         line(out, format_args!("\n### Resources of {}", code_span(server.name)));
@@ -71,7 +71,7 @@ pub(crate) fn write_rest(out: &mut String, server: &ShownServer<'_>, options: &P
     }
 }
 
-/// Writes one tool with its arguments and an example call.
+/// Writes a tool with its arguments and an example call.
 pub(crate) fn write_tool(
     out: &mut String,
     server: &ShownServer<'_>,
@@ -120,7 +120,7 @@ fn example(
         let _ok = write!(out, "</{}>", tool.model_name);
         return out;
     }
-    // Built by hand to keep the order of the arguments.
+    // Built manually to keep the order of the arguments.
     let fields: Vec<String> = arguments
         .iter()
         .map(|(name, value)| {
@@ -139,7 +139,7 @@ fn example(
     )
 }
 
-/// Whether a name can be the name of an element.
+/// Returns whether a name is valid as an element name.
 fn is_tag(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))

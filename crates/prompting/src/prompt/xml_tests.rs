@@ -1,4 +1,4 @@
-//! What the text section looks like.
+//! Tests of the text section.
 
 use super::section;
 use crate::prompt::options::{CallForm, PromptMode, PromptOptions};

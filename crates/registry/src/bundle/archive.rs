@@ -1,4 +1,4 @@
-//! Reads a zip within limits; nothing in it may lead out of its folder.
+//! Reads a zip archive within limits, and rejects entries that lead out of its folder.
 
 use std::collections::BTreeSet;
 use std::io::{Cursor, Read as _};
@@ -7,15 +7,15 @@ use zip::ZipArchive;
 
 use crate::bundle::error::BundleError;
 
-/// How much of a bundle is taken.
+/// Size limits of a bundle.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArchiveLimits {
-    /// The largest file, packed.
+    /// Maximum size of the archive, compressed.
     pub packed_bytes: u64,
-    /// Everything in it, unpacked.
+    /// Maximum total size of all files, uncompressed.
     pub total_bytes: u64,
     pub files: usize,
-    /// How many times larger than packed a file may be.
+    /// Maximum compression ratio of a file.
     pub ratio: u64,
 }
 
@@ -31,11 +31,11 @@ impl Default for ArchiveLimits {
     }
 }
 
-/// Files that are small may be packed as tightly as they like.
+/// Size up to which the compression ratio is not checked.
 const SMALL_FILE_BYTES: u64 = 1024 * 1024;
-/// The longest name of a file.
+/// Maximum length of a file name.
 const MAX_NAME_BYTES: usize = 400;
-/// What a file is, in the mode that a zip keeps.
+/// The file type bits of the Unix mode.
 const MODE_TYPE_MASK: u32 = 0o170_000;
 const MODE_REGULAR: u32 = 0o100_000;
 const MODE_FOLDER: u32 = 0o040_000;
@@ -43,14 +43,15 @@ const MODE_FOLDER: u32 = 0o040_000;
 /// A file in a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PackedFile {
-    /// Its path, with `/` between the parts.
+    /// The path, separated by `/`.
     pub(super) name: String,
     pub(super) index: usize,
     pub(super) bytes: u64,
     pub(super) executable: bool,
 }
 
-/// The files of a zip, each checked; folders are made when they are needed.
+/// Returns the checked files of an archive. Folders are skipped, because they are created on
+/// demand.
 pub(super) fn files(bytes: &[u8], limits: &ArchiveLimits) -> Result<Vec<PackedFile>, BundleError> {
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limits.packed_bytes {
         return Err(BundleError::TooLarge(format!("more than {} bytes", limits.packed_bytes)));
@@ -78,7 +79,8 @@ pub(super) fn files(bytes: &[u8], limits: &ArchiveLimits) -> Result<Vec<PackedFi
         if is_folder {
             continue;
         }
-        // On some machines two names that differ in case are one file.
+        // File systems may be case-insensitive, so names that differ only in case would be one
+        // file.
         if !names.insert(name.to_lowercase()) {
             return Err(bad("twice"));
         }
@@ -107,6 +109,7 @@ fn check_folders(files: &[PackedFile]) -> Result<(), BundleError> {
         let is_above = |other: &PackedFile| {
             other.name.strip_prefix(&file.name).is_some_and(|rest| rest.starts_with('/'))
         };
+        // The check is quadratic. In larger bundles, unpacking such a file fails instead.
         if files.len() <= 2_000 && files.iter().any(is_above) {
             return Err(BundleError::BadEntry {
                 name: short_name(&file.name),
@@ -117,13 +120,13 @@ fn check_folders(files: &[PackedFile]) -> Result<(), BundleError> {
     Ok(())
 }
 
-/// The contents of a file; more than it announced is an error.
+/// Returns the contents of a file. A size other than the declared one is an error.
 pub(super) fn contents(bytes: &[u8], file: &PackedFile) -> Result<Vec<u8>, BundleError> {
     let mut archive = open(bytes)?;
     read(&mut archive, file)
 }
 
-/// The same for an archive that is open already.
+/// Returns the contents of a file in an open archive.
 pub(super) fn read(
     archive: &mut ZipArchive<Cursor<&[u8]>>,
     file: &PackedFile,
@@ -149,7 +152,7 @@ fn archive_error(error: &zip::result::ZipError) -> BundleError {
     BundleError::NoArchive(error.to_string())
 }
 
-/// Refuses names that lead elsewhere, on any kind of machine.
+/// Rejects names that lead out of the folder on any platform.
 pub(super) fn check_name(name: &str) -> Result<(), &'static str> {
     if name.is_empty() || name.len() > MAX_NAME_BYTES {
         return Err("which has no name, or too long a one");

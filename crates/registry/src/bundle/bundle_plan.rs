@@ -1,4 +1,4 @@
-//! The manifest of a bundle as a plan.
+//! Converts the manifest of a bundle to an install plan.
 
 use std::collections::BTreeMap;
 use std::path::{MAIN_SEPARATOR_STR, Path, PathBuf};
@@ -16,19 +16,19 @@ use crate::plan::{
     check_variable,
 };
 
-/// What the manifest's variables stand for on this machine.
+/// The values of the manifest's variables on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BundleContext {
-    /// The folder below which bundles are unpacked.
+    /// The folder that bundles are unpacked into.
     pub bundles: PathBuf,
-    /// The person's own folder.
+    /// The user's home folder.
     pub home: Option<PathBuf>,
     /// `linux`, `darwin` or `win32`.
     pub platform: &'static str,
 }
 
 impl BundleContext {
-    /// This machine.
+    /// Returns the values for this machine.
     #[must_use]
     pub fn this_machine(bundles: PathBuf, home: Option<PathBuf>) -> Self {
         let platform = match std::env::consts::OS {
@@ -41,10 +41,10 @@ impl BundleContext {
 }
 
 impl Bundle {
-    /// What it would run once it is unpacked.
+    /// Returns the plan to run the unpacked bundle.
     ///
     /// # Errors
-    /// When it is not for this kind of machine, or what it wants is not run.
+    /// If the bundle is not for this platform, or its command is not acceptable.
     pub fn plan(&self, surroundings: &BundleContext) -> Result<InstallPlan, BundleError> {
         let manifest = &self.manifest;
         let platforms = &manifest.compatibility.platforms;
@@ -97,7 +97,7 @@ impl Bundle {
         })
     }
 
-    /// The command, with what is different on this kind of machine.
+    /// Returns the command with the overrides of this platform.
     fn command(&self, surroundings: &BundleContext) -> Result<McpConfig, BundleError> {
         let server = &self.manifest.server;
         let entry = server.entry_point.as_str();
@@ -141,7 +141,8 @@ struct BundleVariables<'a> {
 }
 
 impl BundleVariables<'_> {
-    /// A text with its variables: those of this machine are known, the others are asked for.
+    /// Parses a text with variables. Those of this machine are replaced; the others become
+    /// questions.
     fn template(&self, text: &str) -> Result<Template, BundleError> {
         let known = self.resolve(text)?;
         Ok(Template::read_dollar(&known, |name| {

@@ -1,4 +1,4 @@
-//! Bundles that are sound, too large, lead elsewhere or lie about themselves.
+//! Valid bundles, and bundles that are too large, lead out of their folder or have false metadata.
 
 use std::io::{Cursor, Write as _};
 use std::path::PathBuf;

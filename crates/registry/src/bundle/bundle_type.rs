@@ -1,4 +1,4 @@
-//! A bundle in memory, read from a file or fetched: the same bytes are shown, checked and unpacked.
+//! A bundle in memory, so that the same bytes are shown, checked and unpacked.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -15,19 +15,18 @@ use crate::client::{FetchLimits, FetchOutcome, Redirects, RegistryFetcher, Regis
 /// A bundle.
 #[derive(Debug, Clone)]
 pub struct Bundle {
-    /// What it says about itself.
     pub manifest: Manifest,
-    /// Its SHA-256, in lower-case hexadecimal.
+    /// The SHA-256 digest, in lowercase hexadecimal.
     pub sha256: String,
     pub(super) bytes: Vec<u8>,
     pub(super) files: Vec<PackedFile>,
 }
 
 impl Bundle {
-    /// Reads a file.
+    /// Reads a bundle from a file.
     ///
     /// # Errors
-    /// When it is no bundle, or another one than expected.
+    /// If the file is not a valid bundle, or has another digest than expected.
     pub fn open(
         file: &Path,
         limits: &ArchiveLimits,
@@ -43,10 +42,10 @@ impl Bundle {
         Self::read(bytes, limits, expected)
     }
 
-    /// Reads the bytes of a bundle. The digest is checked before anything is looked at.
+    /// Reads the bytes of a bundle. The digest is checked before the content is parsed.
     ///
     /// # Errors
-    /// When they are no bundle, or another one than expected.
+    /// If the bytes are not a valid bundle, or have another digest than expected.
     pub fn read(
         bytes: Vec<u8>,
         limits: &ArchiveLimits,
@@ -69,30 +68,30 @@ impl Bundle {
         Ok(Self { manifest, sha256, bytes, files })
     }
 
-    /// How many files it holds, and how many bytes they have.
+    /// Returns the number of files and their total size in bytes.
     #[must_use]
     pub fn size(&self) -> (usize, u64) {
         (self.files.len(), self.files.iter().map(|file| file.bytes).sum())
     }
 
-    /// Whether it holds a file.
+    /// Returns whether the bundle contains a file.
     pub(super) fn has(&self, name: &str) -> bool {
         self.files.iter().any(|file| file.name == name)
     }
 }
 
-/// A SHA-256 in lower-case hexadecimal.
+/// Returns the SHA-256 digest in lowercase hexadecimal.
 pub(super) fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// How long a bundle may take.
+/// How long a download may take.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(300);
 
 /// Fetches a bundle.
 ///
 /// # Errors
-/// When it cannot be fetched, or is another one than its digest says.
+/// If the bundle cannot be fetched, is not valid, or has another digest.
 pub async fn fetch_bundle(
     url: &str,
     sha256: &str,

@@ -1,47 +1,46 @@
-//! Why a bundle is not taken.
+//! Errors about bundles.
 
 use thiserror::Error;
 
 use crate::plan::PlanError;
 
-/// What is wrong with a bundle.
+/// Why a bundle is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BundleError {
-    /// It cannot be read from the disk or the network.
+    /// The bundle cannot be read from disk or fetched.
     #[error("the bundle cannot be read: {0}")]
     NotRead(String),
-    /// It is no zip, or a damaged one.
+    /// The bundle is not a valid zip archive.
     #[error("the bundle is no sound zip: {0}")]
     NoArchive(String),
-    /// It is larger than what is unpacked.
+    /// The bundle exceeds a size limit.
     #[error("the bundle is too large: {0}")]
     TooLarge(String),
-    /// A file in it would go where it does not belong.
+    /// An entry of the archive is not acceptable.
     #[error("the bundle holds `{name}`, {why}")]
     BadEntry {
-        /// The name of the file, short and on one line.
+        /// The name of the file, shortened and on one line.
         name: String,
-        /// What is wrong with it.
         why: &'static str,
     },
-    /// It has no manifest, or one that cannot be understood.
+    /// The manifest is missing or invalid.
     #[error("the bundle has no sound `manifest.json`: {0}")]
     NoManifest(String),
-    /// It is not for this kind of machine.
+    /// The bundle is not for this platform.
     #[error("the bundle is not for `{here}`, but for {}", .for_what.join(", "))]
     OtherPlatform {
-        /// This kind of machine.
+        /// The current platform.
         here: String,
-        /// What it is for.
+        /// The supported platforms.
         for_what: Vec<String>,
     },
-    /// It is another file than the one that was meant.
+    /// The bundle is not the expected file.
     #[error("the bundle has the SHA-256 {found} and not {expected}")]
     OtherDigest { expected: String, found: String },
-    /// It cannot be unpacked.
+    /// The bundle cannot be unpacked.
     #[error("the bundle cannot be unpacked: {0}")]
     NotInstalled(String),
-    /// What its manifest says is not run.
+    /// The command in the manifest is not acceptable.
     #[error(transparent)]
     Plan(#[from] PlanError),
 }

@@ -1,4 +1,4 @@
-//! Unpacks a bundle into a folder named by its digest, and checks later that it is still the same.
+//! Unpacks a bundle into a folder named by its digest, and later detects changes.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -9,7 +9,7 @@ use crate::bundle::archive;
 use crate::bundle::bundle_type::{Bundle, digest};
 use crate::bundle::error::BundleError;
 
-/// The list of files and their digests, beside the folder with the files.
+/// The list of files and their digests, next to the folder with the files.
 const FILE_LIST: &str = "files.json";
 /// The folder with the files.
 const CONTENTS_FOLDER: &str = "contents";
@@ -20,13 +20,13 @@ pub struct InstalledBundle {
     folder: PathBuf,
 }
 
-/// Where the files of a bundle are, once it is unpacked.
+/// Returns the folder that contains the files of an unpacked bundle.
 #[must_use]
 pub fn bundle_folder(bundles: &Path, sha256: &str) -> PathBuf {
     bundles.join(sha256).join(CONTENTS_FOLDER)
 }
 
-/// The bundle that a path leads into.
+/// Returns the bundle that a path leads into.
 #[must_use]
 pub fn installed_bundle_at(bundles: &Path, path: &str) -> Option<InstalledBundle> {
     let rest = Path::new(path).strip_prefix(bundles).ok()?;
@@ -36,10 +36,10 @@ pub fn installed_bundle_at(bundles: &Path, path: &str) -> Option<InstalledBundle
 }
 
 impl Bundle {
-    /// Unpacks it, unless exactly it is there already.
+    /// Unpacks the bundle, unless an unchanged copy exists already.
     ///
     /// # Errors
-    /// When a file cannot be written, or what is there is not what was unpacked.
+    /// If a file cannot be written, or the existing copy was changed.
     pub fn install(&self, bundles: &Path) -> Result<InstalledBundle, BundleError> {
         let failed = |error: io::Error| BundleError::NotInstalled(error.to_string());
         let installed = InstalledBundle { folder: bundles.join(&self.sha256) };
@@ -53,7 +53,7 @@ impl Bundle {
             };
         }
         fs::create_dir_all(bundles).map_err(failed)?;
-        // Whoever looks sees all of it or nothing.
+        // Unpack to a temporary folder and rename it, so that no partial bundle is visible.
         let unpacked =
             tempfile::Builder::new().prefix(".unpacking-").tempdir_in(bundles).map_err(failed)?;
         let mut digests = BTreeMap::new();
@@ -79,17 +79,17 @@ impl Bundle {
 }
 
 impl InstalledBundle {
-    /// Files that are missing or not as they were unpacked, at most ten.
+    /// Returns at most ten files that are missing or were changed since the bundle was unpacked.
     ///
     /// # Errors
-    /// When the list of files cannot be read.
+    /// If the list of files cannot be read.
     pub fn changes(&self) -> io::Result<Vec<String>> {
         let list = fs::read(self.folder.join(FILE_LIST))?;
         let list: BTreeMap<String, String> = serde_json::from_slice(&list)?;
         let mut changes = Vec::new();
         for (name, expected) in list {
             let path = self.folder.join(CONTENTS_FOLDER).join(&name);
-            // A link would lead to a file that somebody else may change.
+            // A symbolic link counts as a change, because its target is not protected.
             let is_file = fs::symlink_metadata(&path).is_ok_and(|it| it.is_file());
             match fs::read(&path) {
                 Ok(bytes) if is_file && digest(&bytes) == expected => {}

@@ -1,4 +1,4 @@
-//! `manifest.json` of a bundle, of the versions 0.1 to 0.4, read leniently.
+//! The `manifest.json` of a bundle, versions 0.1 to 0.4, parsed leniently.
 
 use std::collections::BTreeMap;
 
@@ -7,37 +7,36 @@ use serde_json::{Map, Value};
 
 use crate::bundle::error::BundleError;
 
-/// The longest manifest, in bytes.
+/// Maximum size of a manifest, in bytes.
 pub(super) const MAX_MANIFEST_BYTES: u64 = 4 * 1024 * 1024;
 
-/// What a bundle says about itself.
+/// The manifest of a bundle.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Manifest {
-    /// The version of the manifest's form.
+    /// The version of the manifest format.
     #[serde(alias = "dxt_version")]
     pub manifest_version: String,
     pub name: String,
-    /// Its name for people.
+    /// The name for display.
     pub display_name: Option<String>,
     pub version: String,
     pub description: String,
     pub author: Author,
-    /// How it is run.
     pub server: BundleServer,
-    /// What it asks for.
+    /// The settings that the user is asked for.
     pub user_config: BTreeMap<String, UserConfig>,
     pub compatibility: Compatibility,
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
 
-/// Who wrote a bundle.
+/// The author of a bundle.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Author {
     pub name: String,
-    /// Where to read about them.
+    /// The author's website.
     pub url: Option<String>,
 }
 
@@ -48,51 +47,50 @@ pub struct BundleServer {
     /// `node`, `python`, `binary` or `uv`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The file that is run.
+    /// The file to run.
     pub entry_point: String,
-    /// The command, if it is not the usual one of the kind.
+    /// The command, if it is not the default for the type.
     pub mcp_config: Option<McpConfig>,
 }
 
-/// A command as a bundle writes it.
+/// A command in a manifest.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct McpConfig {
     pub command: Option<String>,
     pub args: Option<Vec<String>>,
     pub env: Option<BTreeMap<String, String>>,
-    /// What is different on `darwin`, `win32` and `linux`.
+    /// Overrides for `darwin`, `win32` and `linux`.
     pub platform_overrides: BTreeMap<String, Self>,
 }
 
-/// Where a bundle runs.
+/// The requirements of a bundle.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Compatibility {
-    /// Kinds of machines; all without a list.
+    /// The supported platforms; empty means all.
     pub platforms: Vec<String>,
-    /// Programs that it needs, with the versions that will do.
+    /// Required runtimes, with their version ranges.
     pub runtimes: Map<String, Value>,
 }
 
-/// Something that a bundle asks for.
+/// A setting that the user is asked for.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct UserConfig {
     /// `string`, `number`, `boolean`, `directory` or `file`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Its name for people.
+    /// The name for display.
     pub title: Option<String>,
-    /// What it is for.
     pub description: Option<String>,
-    /// Whether there is no server without it.
+    /// Whether the server cannot run without a value.
     pub required: bool,
-    /// What holds where nothing is answered.
+    /// The value if none is given.
     pub default: Option<Value>,
-    /// Whether there may be several answers.
+    /// Whether several values may be given.
     pub multiple: bool,
-    /// Whether nobody else may see it.
+    /// Whether the value is a secret.
     pub sensitive: bool,
     pub min: Option<f64>,
     pub max: Option<f64>,

@@ -1,7 +1,8 @@
-//! MCPB and DXT bundles: a zip with a server and a manifest that says how to run it.
+//! MCPB and DXT bundles: a zip archive with a server and a manifest that describes how to run it.
 //!
-//! Reading order: `archive` reads the zip within limits, `manifest` what it says about itself,
-//! `bundle_plan` makes a plan of that, `install` unpacks it into a folder named by its digest.
+//! Reading order: `archive` reads the zip archive within limits, `manifest` parses the manifest,
+//! `bundle_plan` converts it to a plan, and `install` unpacks the bundle into a folder named by its
+//! digest.
 
 mod archive;
 mod bundle_plan;

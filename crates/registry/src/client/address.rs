@@ -1,33 +1,33 @@
-//! The address of a registry, and how far the addresses may lead that it names.
+//! The URL of a registry, and checks of the URLs that a registry publishes.
 
 use reqwest::Url;
 use switchboard_net::{AddressScope, ip_literal, is_local};
 
 use crate::error::RegistryError;
 
-/// The registry that is asked where nobody names another one.
+/// The registry that is used by default.
 pub const OFFICIAL_REGISTRY: &str = "https://registry.modelcontextprotocol.io";
 
-/// How far the addresses may lead that a registry names.
+/// Which networks the URLs published by a registry may lead to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RegistryReach {
-    /// The public network: anybody may publish there.
+    /// Only the public network, because anyone may publish in the registry.
     Public,
-    /// Also the own network and this machine: whoever runs this registry was chosen.
+    /// Also the private network and this machine, because the user chose the registry.
     Own,
 }
 
-/// Where a registry is.
+/// The base URL of a registry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegistryAddress {
     url: Url,
 }
 
 impl RegistryAddress {
-    /// Reads the address of a registry, with or without the version of the API at its end.
+    /// Parses the URL of a registry, with or without the API version at its end.
     ///
     /// # Errors
-    /// When it is not encrypted and not on this machine, or no plain address.
+    /// If the URL is invalid, has credentials or a query, or uses plain HTTP to another machine.
     pub fn new(text: &str) -> Result<Self, RegistryError> {
         let bad = |why: &str| RegistryError::BadAddress {
             address: text.split(['?', '#']).next().unwrap_or_default().to_owned(),
@@ -52,7 +52,7 @@ impl RegistryAddress {
         Ok(Self { url })
     }
 
-    /// What this registry may name.
+    /// Returns which networks the URLs of this registry may lead to.
     #[must_use]
     pub fn reach(&self) -> RegistryReach {
         let is_official = Url::parse(OFFICIAL_REGISTRY)
@@ -60,13 +60,13 @@ impl RegistryAddress {
         if is_official { RegistryReach::Public } else { RegistryReach::Own }
     }
 
-    /// The address as text, without a slash at its end.
+    /// Returns the URL without a trailing slash.
     #[must_use]
     pub fn text(&self) -> &str {
         self.url.as_str().trim_end_matches('/')
     }
 
-    /// The address of something of the API.
+    /// Returns the URL of an API endpoint.
     pub(super) fn endpoint(&self, parts: &[&str], query: &[(&str, &str)]) -> Url {
         let mut url = self.url.clone();
         if let Ok(mut path) = url.path_segments_mut() {
@@ -80,15 +80,15 @@ impl RegistryAddress {
 }
 
 impl RegistryReach {
-    /// Whether an address leads to where a cloud tells machines their keys.
+    /// Returns whether a URL leads to the metadata service of a cloud machine.
     pub(crate) fn is_metadata(text: &str) -> bool {
         Url::parse(text).is_ok_and(|url| is_metadata(&url))
     }
 
-    /// Whether something that came from a registry may be visited.
+    /// Checks whether a URL from a registry may be requested.
     ///
     /// # Errors
-    /// Why not.
+    /// Returns the reason if it may not.
     pub fn check(self, text: &str) -> Result<(), String> {
         if text.chars().any(|c| c.is_whitespace() || c.is_control() || c == '\\') {
             return Err("it has characters that do not belong into an address".to_owned());
@@ -117,13 +117,13 @@ fn check_scheme(url: &Url) -> Result<(), String> {
     }
 }
 
-/// The host in lower case, without the dot at the end of an absolute name.
+/// Returns the host in lowercase, without the trailing dot of an absolute name.
 fn name(url: &Url) -> String {
     url.host_str().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase()
 }
 
-/// Whether a URL leads to the metadata of a cloud machine, which has credentials, or to an address
-/// that belongs to no network.
+/// Returns whether a URL leads to the metadata service of a cloud machine, which returns
+/// credentials, or to an address outside every network scope.
 fn is_metadata(url: &Url) -> bool {
     let name = name(url);
     let by_name = ["metadata", "metadata.google.internal", "metadata.goog", "instance-data"];

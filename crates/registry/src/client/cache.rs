@@ -1,4 +1,4 @@
-//! Keeps the answers of registries on disk, for when they cannot be reached.
+//! Caches the responses of registries on disk, for use while they are unreachable.
 
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
@@ -8,16 +8,16 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use switchboard_files::{FileAccess, replace};
 
-/// As many answers are kept; beyond, the oldest go.
+/// Maximum number of cached responses; the oldest are removed first.
 const MAX_ANSWERS: usize = 400;
 
-/// A folder of answers.
+/// A folder of cached responses.
 #[derive(Debug, Clone)]
 pub(super) struct AnswerCache {
     folder: PathBuf,
 }
 
-/// An answer that is kept.
+/// A cached response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CachedAnswer {
     url: String,
@@ -31,12 +31,12 @@ impl CachedAnswer {
         Self { url: url.to_owned(), at: now(), etag, body }
     }
 
-    /// How long ago it was true.
+    /// Returns the time since the response was last validated.
     pub(super) fn age(&self) -> Duration {
         Duration::from_secs(now().saturating_sub(self.at))
     }
 
-    /// The same, known to be true at this moment.
+    /// Returns the response with its validation time set to now.
     pub(super) fn into_revalidated(mut self) -> Self {
         self.at = now();
         self
@@ -48,7 +48,7 @@ impl AnswerCache {
         Self { folder: state.join("registry-cache") }
     }
 
-    /// What is kept of an address. What cannot be read is as good as nothing.
+    /// Returns the cached response for a URL. An unreadable file counts as a miss.
     pub(super) fn get(&self, url: &str) -> Option<CachedAnswer> {
         let text = fs::read_to_string(self.file(url)).ok()?;
         let kept: CachedAnswer = serde_json::from_str(&text).ok()?;

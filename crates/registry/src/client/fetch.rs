@@ -1,4 +1,4 @@
-//! One GET with limits: how long it takes, how much comes, and where it leads.
+//! GET requests with limits for time, size and redirects.
 
 use std::time::Duration;
 
@@ -8,17 +8,17 @@ use switchboard_wire::prepare_tls;
 
 use crate::client::address::RegistryReach;
 
-/// Redirects that are followed.
+/// Maximum number of redirects.
 const MAX_REDIRECTS: usize = 5;
 
-/// How much of a registry is taken.
+/// Limits for requests to a registry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FetchLimits {
-    /// How long one answer may take, as a whole.
+    /// Timeout of one request, including its response.
     pub answer: Duration,
-    /// The longest answer, in bytes.
+    /// Maximum size of a response, in bytes.
     pub answer_bytes: usize,
-    /// As many pages of a list are read.
+    /// Maximum number of pages read from a list.
     pub pages: usize,
 }
 
@@ -40,22 +40,22 @@ pub(crate) enum FetchOutcome {
         bytes: Vec<u8>,
         etag: Option<String>,
     },
-    /// What we have is still true.
+    /// The cached response is still valid.
     Unchanged,
     Status(u16),
-    /// It would have led to another place.
+    /// A redirect was not followed.
     Elsewhere,
-    /// It is longer than the limit.
+    /// The response exceeds the size limit.
     TooLong,
     Failed(String),
 }
 
-/// Where redirects may lead.
+/// Which redirects are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Redirects {
-    /// Nowhere but within the same origin.
+    /// Only redirects within the same origin.
     SameOrigin,
-    /// To any place that may be visited: what comes is checked by its digest.
+    /// Redirects to any permitted URL, because the content is verified by its digest.
     Within(RegistryReach),
 }
 
@@ -117,7 +117,7 @@ impl RegistryFetcher {
     }
 }
 
-/// An error with its causes, without the address.
+/// Returns the root cause of an error, without the URL.
 fn error_text(error: &reqwest::Error) -> String {
     if error.is_timeout() {
         return "it takes too long".to_owned();

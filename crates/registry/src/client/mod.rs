@@ -1,4 +1,5 @@
-//! Asks a registry: search, versions and one server, with a cache for when it cannot be reached.
+//! The registry client: search, versions and details, with a cache for when a registry is
+//! unreachable.
 
 mod address;
 mod cache;

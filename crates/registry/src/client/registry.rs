@@ -1,4 +1,4 @@
-//! One registry: search, the versions of a server, and one of them.
+//! One registry: search, the versions of a server, and the details of one version.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -13,10 +13,10 @@ use crate::client::fetch::{FetchLimits, FetchOutcome, Redirects, RegistryFetcher
 use crate::error::RegistryError;
 use crate::server_json::{ListedServer, ListingPage, is_registry_name};
 
-/// As many servers are asked for at a time.
+/// Maximum number of servers per request.
 const PAGE_SIZE: usize = 100;
 
-/// A registry that can be asked.
+/// A client for one registry.
 #[derive(Debug, Clone)]
 pub struct Registry {
     address: RegistryAddress,
@@ -25,21 +25,21 @@ pub struct Registry {
     limits: FetchLimits,
 }
 
-/// What was found, and how old it is.
+/// A result, and its age if it came from the cache.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WithAge<T> {
     pub value: T,
-    /// Its age, if the registry could not be asked and this was kept from before.
+    /// The age of a cached result; `None` if the registry answered.
     pub age: Option<Duration>,
-    /// How many entries could not be read.
+    /// Number of entries that could not be parsed.
     pub unreadable: usize,
 }
 
 impl Registry {
-    /// The registry at an address; answers are kept below the folder for state.
+    /// Creates a client. Responses are cached below the `state` folder.
     ///
     /// # Errors
-    /// When there is no HTTP client.
+    /// If the HTTP client cannot be created.
     pub fn new(
         address: RegistryAddress,
         state: Option<&Path>,
@@ -51,23 +51,25 @@ impl Registry {
         Ok(Self { address, fetcher, cache: state.map(AnswerCache::new), limits })
     }
 
-    /// Where it is.
+    /// Returns the address of the registry.
     #[must_use]
     pub const fn address(&self) -> &RegistryAddress {
         &self.address
     }
 
-    /// Servers whose name, title or description has all the words, each in its newest version.
+    /// Returns the latest version of each server whose name, title or description contains all
+    /// words.
     ///
     /// # Errors
-    /// When the registry cannot be asked and nothing is kept.
+    /// If the registry is unreachable and nothing is cached.
     pub async fn search(
         &self,
         words: &[String],
         limit: usize,
     ) -> Result<WithAge<Vec<ListedServer>>, RegistryError> {
         let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
-        // A registry looks for one piece of text, so it gets the word that says most.
+        // A registry searches for one substring, so it gets the longest word, which is the most
+        // selective.
         let asked = words.iter().max_by_key(|word| word.chars().count()).cloned();
         let wanted = |one: &ListedServer| {
             let server = &one.server;
@@ -91,7 +93,7 @@ impl Registry {
             let page = self.page(self.address.endpoint(&["servers"], &query)).await?;
             found.age = found.age.max(page.age);
             found.unreadable += page.value.unreadable;
-            // A registry that does not know `version=latest` lists every version.
+            // A registry that does not support `version=latest` lists every version.
             let new = page.value.servers.into_iter().filter(|one| wanted(one));
             found.value.extend(new.filter(|one| names.insert(one.server.name.clone())));
             cursor = page.value.next.filter(|next| cursors.insert(next.clone()));
@@ -103,10 +105,10 @@ impl Registry {
         Ok(found)
     }
 
-    /// All versions of a server, as the registry orders them.
+    /// Returns all versions of a server, in the order of the registry.
     ///
     /// # Errors
-    /// When the name is none, is not known, or the registry cannot be asked and nothing is kept.
+    /// If the name is invalid or unknown, or the registry is unreachable and nothing is cached.
     pub async fn versions(&self, name: &str) -> Result<WithAge<Vec<ListedServer>>, RegistryError> {
         check_name(name)?;
         let page = self.page(self.address.endpoint(&["servers", name, "versions"], &[])).await;
@@ -116,10 +118,10 @@ impl Registry {
         Ok(WithAge { value, age: page.age, unreadable: page.value.unreadable })
     }
 
-    /// One version of a server, the newest if none is named.
+    /// Returns one version of a server; the latest if `version` is `None`.
     ///
     /// # Errors
-    /// When it is not known, or the registry cannot be asked and nothing is kept.
+    /// If the server is unknown, or the registry is unreachable and nothing is cached.
     pub async fn show(
         &self,
         name: &str,
@@ -127,7 +129,7 @@ impl Registry {
     ) -> Result<WithAge<ListedServer>, RegistryError> {
         check_name(name)?;
         let asked = version.unwrap_or("latest");
-        // A dot of its own would be a step in the path of the address.
+        // A dot segment would change the path of the URL.
         if asked.is_empty() || matches!(asked, "." | "..") {
             return Err(RegistryError::Unknown {
                 name: name.to_owned(),
@@ -155,7 +157,7 @@ impl Registry {
         Ok(WithAge { unreadable: page.unreadable, value: page, age })
     }
 
-    /// The answer, from the registry or, where that cannot be reached, from before.
+    /// Returns the response of the registry, or the cached one if the registry is unreachable.
     async fn get(&self, url: Url) -> Result<(Vec<u8>, Option<Duration>), RegistryError> {
         let registry = || self.address.text().to_owned();
         let kept = self.cache.as_ref().and_then(|cache| cache.get(url.as_str()));
@@ -197,7 +199,7 @@ impl Registry {
         Ok((kept.body.into_bytes(), Some(age)))
     }
 
-    /// Keeps what can be read; what cannot must not stand in for it later.
+    /// Caches a valid response. An invalid one must not replace a valid one in the cache.
     fn cache_answer(&self, url: &Url, bytes: &[u8], etag: Option<String>) {
         let is_json = serde_json::from_slice::<serde::de::IgnoredAny>(bytes).is_ok();
         if let Some(body) = String::from_utf8(bytes.to_vec()).ok().filter(|_| is_json) {

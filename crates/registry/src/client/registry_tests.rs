@@ -1,4 +1,4 @@
-//! A registry that answers well, badly or not at all.
+//! Queries to registries with valid, invalid and missing responses.
 
 use serde_json::json;
 use switchboard_testkit::{RegistryFixture, RegistryMood};
@@ -151,7 +151,7 @@ async fn a_registry_that_misbehaves_is_an_error_even_with_a_cache() {
     let broken = registry.search(&words(&["files"]), 50).await.unwrap_err();
     assert!(matches!(broken, RegistryError::Unreadable { .. }), "{broken:?}");
     assert_eq!(other.requests(), Vec::<String>::new());
-    // What could not be read was not kept in place of what could.
+    // An invalid response did not replace the valid one in the cache.
     fixture.set_mood(RegistryMood::Status(500));
     assert_eq!(registry.search(&words(&["files"]), 50).await.unwrap().value.len(), 3);
 }

@@ -1,4 +1,4 @@
-//! Servers that are known for the domain of a web address.
+//! Known servers, found by the domain of a URL.
 
 mod servers;
 

@@ -1,4 +1,4 @@
-//! The list of known servers: ours, or one from a file or an address.
+//! The list of known servers: built in, or from a file or a URL.
 
 use reqwest::Url;
 use serde::{Deserialize, Serialize};
@@ -8,28 +8,27 @@ use thiserror::Error;
 
 use crate::client::{FetchLimits, FetchOutcome, Redirects, RegistryFetcher, RegistryReach};
 
-/// The list that comes with this program.
+/// The built-in list.
 const BUILT_IN_LIST: &str = include_str!("servers.json");
 
-/// The most servers that a list has.
+/// Maximum number of servers in a list.
 const MAX_SERVERS: usize = 2_000;
 
 /// A server that is known for some domains.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownServer {
-    /// Its name for people.
+    /// The name for display.
     pub name: String,
-    /// What it is good for.
     #[serde(default)]
     pub description: String,
-    /// The address of a picture.
+    /// The URL of an icon.
     #[serde(default)]
     pub icon: String,
     pub endpoint: String,
-    /// Whether it should stand first.
+    /// Whether the server is listed first.
     #[serde(default, alias = "is_featured", alias = "isFeatured")]
     pub featured: bool,
-    /// The domains whose addresses it knows about.
+    /// The domains that the server is for.
     #[serde(default)]
     pub domains: Vec<String>,
 }
@@ -43,23 +42,21 @@ pub struct KnownServers {
 /// Why a list of known servers cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum KnownError {
-    /// It is no list.
     #[error("the list of known servers cannot be read: {0}")]
     Unreadable(String),
-    /// It cannot be fetched.
     #[error("the list of known servers cannot be fetched: {0}")]
     NotFetched(String),
 }
 
 impl KnownServer {
-    /// A name for its entry.
+    /// Returns a name for the server's entry.
     #[must_use]
     pub fn short_name(&self) -> String {
         let fits = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
         self.name.chars().map(fits).take(64).collect::<String>().trim_matches('-').to_owned()
     }
 
-    /// Whether a server at this address is this one.
+    /// Returns whether a URL has the same host as this server.
     #[must_use]
     pub fn is_at(&self, address: &str) -> bool {
         let host = url_host(address);
@@ -68,19 +65,19 @@ impl KnownServer {
 }
 
 impl KnownServers {
-    /// The list that comes with this program.
+    /// Returns the built-in list.
     ///
     /// # Errors
-    /// Never, unless the program was built with a broken list.
+    /// If the built-in list is invalid, which is a bug.
     pub fn built_in() -> Result<Self, KnownError> {
         Self::read(BUILT_IN_LIST, RegistryReach::Public)
     }
 
-    /// Reads a list: of servers, or of registrations with `domains` and `info`. Entries without a
-    /// name, a domain that is somebody's, or an address that may be visited are left out.
+    /// Parses a list of servers, or of registrations with `domains` and `info`. Entries without a
+    /// name, an ownable domain or a permitted URL are skipped.
     ///
     /// # Errors
-    /// When it is no list.
+    /// If the text is not a list.
     pub fn read(text: &str, reach: RegistryReach) -> Result<Self, KnownError> {
         let value: Value = serde_json::from_str(text.trim_start_matches('\u{feff}'))
             .map_err(|error| KnownError::Unreadable(error.to_string()))?;
@@ -95,7 +92,7 @@ impl KnownServers {
     /// Fetches a list.
     ///
     /// # Errors
-    /// When it cannot be fetched or is no list.
+    /// If the list cannot be fetched or parsed.
     pub async fn fetch(url: &str) -> Result<Self, KnownError> {
         let failed = |cause: String| KnownError::NotFetched(cause);
         RegistryReach::Own.check(url).map_err(failed)?;
@@ -118,7 +115,7 @@ impl KnownServers {
         }
     }
 
-    /// All of them, the featured ones first.
+    /// Returns all servers, the featured ones first.
     #[must_use]
     pub fn all(&self) -> Vec<&KnownServer> {
         let mut all: Vec<&KnownServer> = self.servers.iter().collect();
@@ -126,7 +123,8 @@ impl KnownServers {
         all
     }
 
-    /// The server that knows about a web address; the one with the longest domain, if several do.
+    /// Returns the server for a URL; if there are several, the one with the longest matching
+    /// domain.
     #[must_use]
     pub fn for_url(&self, url: &str) -> Option<&KnownServer> {
         let host = url_host(url)?;
@@ -137,13 +135,13 @@ impl KnownServers {
         fits.max_by_key(|(length, _)| *length).map(|(_, server)| server)
     }
 
-    /// The servers that know about the web addresses in a text, with the address.
+    /// Returns the URLs in a text for which a server is known, with the server.
     #[must_use]
     pub fn for_text<'a>(&'a self, text: &'a str) -> Vec<(&'a str, &'a KnownServer)> {
         addresses_in(text).take(50).filter_map(|url| Some((url, self.for_url(url)?))).collect()
     }
 
-    /// The server of this name, in any case.
+    /// Returns the server with this name; the display name is compared case-insensitively.
     #[must_use]
     pub fn by_name(&self, name: &str) -> Option<&KnownServer> {
         self.servers
@@ -169,7 +167,8 @@ fn parse_entry(entry: &Value, reach: RegistryReach) -> Option<KnownServer> {
     good.then_some(server)
 }
 
-/// The host of a web address, in lower case and without tricks.
+/// Returns the host of a URL in lowercase. Rejects URLs with credentials or backslashes, which can
+/// disguise the host.
 fn url_host(address: &str) -> Option<String> {
     if address.contains('\\') {
         return None;
@@ -183,7 +182,7 @@ fn url_host(address: &str) -> Option<String> {
     (!host.is_empty()).then_some(host)
 }
 
-/// Whether a domain can belong to somebody: two parts or more, and not one that everybody shares.
+/// Returns whether a domain can have an owner: at least two labels, and not a public suffix.
 fn is_ownable(domain: &str) -> bool {
     let is_label = |label: &str| {
         !label.is_empty()
@@ -197,7 +196,7 @@ fn is_ownable(domain: &str) -> bool {
     labels >= 2 && domain.split('.').all(is_label) && !is_number && !is_shared_suffix(domain)
 }
 
-/// The web addresses in a text.
+/// Returns the URLs in a text.
 fn addresses_in(text: &str) -> impl Iterator<Item = &str> {
     let starts = text.match_indices("http").map(|(at, _)| at);
     starts.filter_map(move |at| {

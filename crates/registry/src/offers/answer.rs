@@ -1,4 +1,4 @@
-//! `GET /v0.1/servers` and what is below it.
+//! Answers `GET /v0.1/servers` and its subpaths.
 
 use percent_encoding::percent_decode_str;
 use serde_json::{Value, json};
@@ -6,11 +6,11 @@ use serde_json::{Value, json};
 use crate::offers::describe::{RegistryOffer, to_json};
 use crate::server_json::ListedServer;
 
-/// Servers on a page where nobody says how many, and at most.
+/// Default number of servers per page.
 const DEFAULT_PAGE_SIZE: usize = 30;
 const MAX_PAGE_SIZE: usize = 100;
 
-/// The status and the JSON for a path with its query.
+/// Returns the status and the JSON body for a path with its query.
 #[must_use]
 pub fn answer_registry_request(
     offered: &[RegistryOffer],
@@ -19,7 +19,7 @@ pub fn answer_registry_request(
 ) -> (u16, String) {
     let mut listed: Vec<ListedServer> = offered.iter().map(RegistryOffer::to_listed).collect();
     listed.sort_by(|a, b| a.server.name.cmp(&b.server.name));
-    // Two names of the configuration may become one; the first keeps it.
+    // Two names in the configuration may be converted to the same one; the first server keeps it.
     listed.dedup_by(|a, b| a.server.name == b.server.name);
     let parts: Vec<String> =
         path.trim_end_matches('/').split('/').skip(1).map(percent_decode).collect();
@@ -74,7 +74,7 @@ fn versions(listed: &[ListedServer], name: &str, version: Option<&str>) -> (u16,
     }
 }
 
-/// A part of an address with its `%` codes replaced.
+/// Percent-decodes a part of a URL.
 fn percent_decode(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }

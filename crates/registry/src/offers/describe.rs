@@ -1,7 +1,8 @@
-//! One server of a configuration as `server.json`, without anything that could be a secret.
+//! Describes a configured server as `server.json`, without anything that could be a secret.
 //!
-//! Values of arguments, variables and headers may have come from the environment of whoever serves
-//! this. So none is told: names are, and whoever adds the server is asked for the values.
+//! Values of arguments, variables and headers may come from the environment of the publisher.
+//! Therefore only their names are published, and a user who adds the server is asked for the
+//! values.
 
 use serde_json::{Map, Value, json};
 
@@ -10,23 +11,22 @@ use crate::server_json::{
     ServerDetail, ValueInput,
 };
 
-/// The namespace of names that a configuration gives.
+/// The namespace of published names.
 const NAMESPACE: &str = "local.switchboard";
 
-/// A server that is offered.
+/// A server that is published.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegistryOffer {
-    /// Its name in the configuration.
+    /// The name in the configuration.
     pub id: String,
-    /// Its name for people.
+    /// The name for display.
     pub title: Option<String>,
-    /// Its version, if it is known.
+    /// The version, if it is known.
     pub version: Option<String>,
-    /// How it is reached.
     pub how: OfferTransport,
 }
 
-/// How a server that is offered is reached.
+/// How a published server is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OfferTransport {
     Command {
@@ -44,7 +44,7 @@ pub enum OfferTransport {
 }
 
 impl RegistryOffer {
-    /// Its name in the registry.
+    /// Returns the name in the registry.
     #[must_use]
     pub fn name(&self) -> String {
         let fits = |c: char| if c.is_ascii_alphanumeric() || "_-".contains(c) { c } else { '-' };
@@ -54,7 +54,7 @@ impl RegistryOffer {
         format!("{NAMESPACE}/{plain}")
     }
 
-    /// What a registry says about it.
+    /// Returns the registry entry of the server.
     #[must_use]
     pub fn to_listed(&self) -> ListedServer {
         let (packages, remotes) = match &self.how {
@@ -98,7 +98,8 @@ fn remote(kind: &str, url: &str, headers: &[String]) -> RegistryRemote {
     let (scheme, rest) = plain.split_once("://").unwrap_or(("https", plain));
     let (host, path) = rest.split_once('/').map_or((rest, None), |(host, path)| (host, Some(path)));
     let host = host.rsplit('@').next().unwrap_or_default();
-    // Some services put the key into the path.
+    // Some services put the API key into the path, so a path that could contain one becomes a
+    // variable.
     let is_word =
         |part: &str| part.len() <= 16 && part.chars().filter(char::is_ascii_digit).count() <= 2;
     let is_plain = path.is_none_or(|path| path.split('/').all(is_word));
@@ -125,7 +126,7 @@ fn remote(kind: &str, url: &str, headers: &[String]) -> RegistryRemote {
     remote
 }
 
-/// The package that a command runs, if it is one of a known runner.
+/// Returns the package that a command runs, if the command is a known package runner.
 fn package(command: &str, args: &[String], variables: &[String]) -> Option<RegistryPackage> {
     let name = command.rsplit(['/', '\\']).next().unwrap_or(command);
     let name = name.strip_suffix(".cmd").or_else(|| name.strip_suffix(".exe")).unwrap_or(name);
@@ -163,7 +164,7 @@ fn package(command: &str, args: &[String], variables: &[String]) -> Option<Regis
     })
 }
 
-/// The image among the words of a container runtime.
+/// Returns the image in the arguments of a container runtime.
 fn image<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let plain = "-i --interactive --rm --init --read-only -t --tty -it -q --quiet";
     words.by_ref().find(|word| *word == "run")?;
@@ -178,7 +179,7 @@ fn image<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<&'a str> {
     None
 }
 
-/// Switches by their names; every value is asked for.
+/// Converts command-line words to arguments: options by name, every value as a question.
 fn arguments(words: &[&str]) -> Vec<PackageArgument> {
     let mut arguments: Vec<PackageArgument> = Vec::new();
     for (index, word) in words.iter().enumerate() {
@@ -227,7 +228,7 @@ fn arguments(words: &[&str]) -> Vec<PackageArgument> {
     arguments
 }
 
-/// The entry as JSON.
+/// Returns the entry as JSON.
 pub(super) fn to_json(listed: &ListedServer) -> Value {
     json!({"server": listed.server, "_meta": listed.meta})
 }

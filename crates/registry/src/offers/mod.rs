@@ -1,4 +1,4 @@
-//! The other side of the registry's API: what an organisation offers, as a registry would say it.
+//! The server side of the registry API: publishes an organisation's own servers.
 
 mod answer;
 mod describe;

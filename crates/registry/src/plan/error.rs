@@ -1,57 +1,57 @@
-//! Why no plan can be made of what a registry or a bundle says.
+//! Errors while planning an installation.
 
 use thiserror::Error;
 
-/// Why something is not run.
+/// Why a package or remote cannot be installed.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PlanError {
-    /// The version is missing, a range or a word.
+    /// The version is missing, a range or a floating tag.
     #[error("the package `{package}` has no exact version{}", version_text(.version.as_deref()))]
     NotPinned {
         package: String,
-        /// What stands in place of a version.
+        /// The text given as version.
         version: Option<String>,
     },
-    /// A kind of package that nothing here runs.
+    /// There is no runner for this kind of package.
     #[error("packages of the kind `{0}` cannot be run from here")]
     NoRunner(String),
-    /// The package is no name of its kind.
+    /// The identifier is not a valid package name.
     #[error("`{0}` is no package of that kind")]
     BadPackage(String),
-    /// It is reached over a network that it opens itself.
+    /// The package serves over the network instead of standard input and output.
     #[error("the package `{0}` is a program that listens by itself")]
     Listens(String),
-    /// Its runner would take something else along.
+    /// An argument for the runner could load other code than the package.
     #[error("the argument `{0}` for what runs the package is not taken from a registry")]
     RunnerArgument(String),
-    /// A value that belongs nowhere.
+    /// A value that no legitimate server needs.
     #[error("{what} {why}")]
     Hostile {
         what: String,
-        /// What is wrong with it.
+        /// The problem, as a predicate that follows `what`.
         why: String,
     },
-    /// An answer is missing.
+    /// A required answer is missing.
     #[error("`{0}` is needed and has no value")]
     Missing(String),
-    /// An answer does not fit.
+    /// An answer is invalid.
     #[error("`{name}` {why}")]
     DoesNotFit {
-        /// What was asked for.
+        /// The name of the question.
         name: String,
-        /// What is wrong with the answer.
+        /// The problem with the answer.
         why: String,
     },
-    /// An answer to something that was not asked.
+    /// An answer without a question.
     #[error("nothing asks for `{0}`")]
     NotAsked(String),
-    /// The file of a bundle has no digest to check it by.
+    /// A bundle without a digest to verify it.
     #[error("the bundle `{0}` has no SHA-256 to check it by")]
     NoDigest(String),
 }
 
 impl PlanError {
-    /// What to do next.
+    /// Returns the remedy, if one is known.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {

@@ -1,9 +1,9 @@
-//! Which package it is, of which exact version.
+//! Validates package identifiers, and pins them to an exact version.
 
 use crate::plan::error::PlanError;
 use crate::server_json::RegistryPackage;
 
-/// Words in place of a version or a tag that mean another thing every day.
+/// Versions and tags that are moved between releases.
 const FLOATING_TAGS: &[&str] = &[
     "latest", "main", "master", "edge", "nightly", "dev", "devel", "develop", "stable", "next",
     "beta", "alpha", "canary", "head", "current", "rolling", "snapshot",
@@ -44,7 +44,7 @@ pub(crate) fn nuget(package: &RegistryPackage) -> Result<String, PlanError> {
     exact_spec(package, is_name && name.len() <= 100, 2)
 }
 
-/// `host/image:1.2.3` or `host/image@sha256:…`, or both.
+/// Returns `host/image:1.2.3`, `host/image@sha256:…`, or a combination of both.
 pub(crate) fn image(package: &RegistryPackage) -> Result<String, PlanError> {
     let bad = || PlanError::BadPackage(package.identifier.clone());
     let (named, digest) = match package.identifier.split_once('@') {
@@ -78,7 +78,7 @@ pub(crate) fn image(package: &RegistryPackage) -> Result<String, PlanError> {
             && tag.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
             && tag.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
     };
-    // A tag may be moved, but one that names a version says at least which one is meant.
+    // A tag can be moved, but a version tag at least states which version is intended.
     let is_version = |tag: &str| {
         tag.contains(|c: char| c.is_ascii_digit())
             && !FLOATING_TAGS.contains(&tag.to_ascii_lowercase().as_str())
@@ -112,7 +112,8 @@ fn exact_spec(
     }
 }
 
-/// Whether it names one version: so many numbers and what may follow them, no range and no word.
+/// Returns whether the text is one exact version with at least this many numeric parts, not a range
+/// or a tag.
 fn is_exact(version: &str, least_parts: usize) -> bool {
     let core = version.split(['-', '+']).next().unwrap_or_default();
     let parts: Vec<&str> = core.split('.').collect();

@@ -1,4 +1,4 @@
-//! A plan with the answers put in: what is written into the configuration, to the letter.
+//! Fills the answers into a plan: the result is the exact configuration entry.
 
 use std::collections::BTreeMap;
 
@@ -10,16 +10,16 @@ use crate::plan::package::not_visited;
 use crate::plan::question::RegistryQuestion;
 use crate::plan::template::{Template, TemplatePiece};
 
-/// What a person answered, by the names of the questions.
+/// The answers by the names of their questions.
 pub type InstallAnswers = BTreeMap<String, Vec<String>>;
 
-/// Exactly what will be run or visited.
+/// The exact command to run or URL to connect to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstallRecipe {
     how: RecipeKind,
-    /// Secrets to be kept, by the names under which the entry refers to them.
+    /// Secrets to store, by the names that the entry refers to.
     pub secrets: BTreeMap<String, String>,
-    /// Names of variables of the environment that hold secrets which stand in plain sight.
+    /// Names of environment variables for secrets in visible places.
     pub from_environment: Vec<String>,
 }
 
@@ -30,7 +30,7 @@ enum RecipeKind {
     Nothing,
 }
 
-/// A text whose secrets are names.
+/// A text in which secrets are references.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RecipeText {
     parts: Vec<RecipePart>,
@@ -39,13 +39,14 @@ pub struct RecipeText {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum RecipePart {
     Plain(String),
-    /// A secret of the store.
+    /// A secret in the store.
     Kept(String),
-    /// A secret that is taken from the environment: the store fills only variables and headers.
+    /// A secret from the environment, because stored secrets are only allowed in variables and
+    /// headers.
     Outside(String),
 }
 
-/// Where a text stands, which decides where a secret in it can come from.
+/// Whether a text is visible to other processes, which determines where its secrets come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum SecretPosition {
     Hidden,
@@ -53,10 +54,10 @@ enum SecretPosition {
 }
 
 impl InstallPlan {
-    /// Puts the answers in.
+    /// Fills in the answers.
     ///
     /// # Errors
-    /// When one is missing, does not fit, or nobody asked for it.
+    /// If an answer is missing, invalid, or has no question.
     pub fn fill(&self, answers: &InstallAnswers) -> Result<InstallRecipe, PlanError> {
         if let Some(name) = answers.keys().find(|name| self.question(name).is_none()) {
             return Err(PlanError::NotAsked(name.clone()));
@@ -99,7 +100,7 @@ impl InstallPlan {
     }
 }
 
-/// What was answered, or what holds where nothing was.
+/// Returns the answers to a question, or its default.
 fn values(asked: &RegistryQuestion, answers: &InstallAnswers) -> Vec<String> {
     match answers.get(&asked.name) {
         Some(given) => given.iter().filter(|answer| !answer.is_empty()).cloned().collect(),
@@ -123,7 +124,8 @@ impl PlanFiller<'_> {
         Ok(words)
     }
 
-    /// The words of an item; none if it is left out. One with several answers comes several times.
+    /// Returns the words of an item; empty if the item is omitted. With several answers, the item
+    /// is repeated.
     fn item(&mut self, item: &PlanItem) -> Result<Vec<RecipeText>, PlanError> {
         if let Some(when) = &item.when
             && self.first(when).as_deref() != Some("true")
@@ -160,7 +162,7 @@ impl PlanFiller<'_> {
         Ok(words)
     }
 
-    /// The answers of an item that comes once for each of them.
+    /// Returns the answers of an item that is repeated for each of them.
     fn repeated_answers(&self, item: &PlanItem) -> Option<Vec<String>> {
         let name = item.words.iter().flat_map(Template::names).next()?;
         let asked = self.plan.question(name).filter(|asked| asked.repeated && !asked.secret)?;
@@ -188,7 +190,7 @@ impl PlanFiller<'_> {
         Ok(pairs)
     }
 
-    /// The text; nothing if an answer in it is missing.
+    /// Returns the text; `None` if one of its answers is missing.
     fn text(
         &mut self,
         template: &Template,
@@ -205,7 +207,7 @@ impl PlanFiller<'_> {
             };
             let Some(value) = self.first(name) else { return Ok(None) };
             let is_secret = self.plan.question(name).is_some_and(|asked| asked.secret);
-            // A default is published, so it is nobody's secret.
+            // A default is published, so it is not a secret.
             if !is_secret || !self.answers.contains_key(name) {
                 parts.push(RecipePart::Plain(value));
                 continue;
@@ -241,7 +243,7 @@ fn missing_answer(word: &Template) -> PlanError {
     PlanError::Missing(word.names().next().unwrap_or_default().to_owned())
 }
 
-/// The name of a question as a name of a secret.
+/// Converts the name of a question to a valid name of a secret.
 fn secret_name(name: &str) -> String {
     let fits = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
     let plain: String = name.chars().map(fits).collect();
@@ -253,7 +255,7 @@ impl RecipeText {
         Self { parts: vec![RecipePart::Plain(text.to_owned())] }
     }
 
-    /// As an entry of the configuration has it: nothing of it is taken for a reference but ours.
+    /// Returns the text for the configuration entry, with `${` in answers escaped.
     fn to_entry_text(&self) -> String {
         let written = |part: &RecipePart| match part {
             RecipePart::Plain(text) => text.replace("${", "$${"),
@@ -273,7 +275,7 @@ impl RecipeText {
 }
 
 impl InstallRecipe {
-    /// The entry of the configuration.
+    /// Returns the configuration entry.
     #[must_use]
     pub fn entry(&self) -> Map<String, Value> {
         let pairs = |pairs: &BTreeMap<String, RecipeText>| {
@@ -304,13 +306,13 @@ impl InstallRecipe {
         entry
     }
 
-    /// Whether it is an address and not a command.
+    /// Returns whether the recipe is a URL and not a command.
     #[must_use]
     pub const fn is_remote(&self) -> bool {
         matches!(self.how, RecipeKind::Remote { .. })
     }
 
-    /// The words of the command or the address, with secrets as their references.
+    /// Returns the words of the command or the URL, with secrets as references.
     #[must_use]
     pub fn words(&self) -> Vec<String> {
         match &self.how {
@@ -322,7 +324,7 @@ impl InstallRecipe {
         }
     }
 
-    /// The variables or headers, with secrets as their references.
+    /// Returns the variables or headers, with secrets as references.
     #[must_use]
     pub fn pairs(&self) -> Vec<(String, String)> {
         let (RecipeKind::Command { env: pairs, .. } | RecipeKind::Remote { headers: pairs, .. }) =

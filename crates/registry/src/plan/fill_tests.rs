@@ -1,4 +1,4 @@
-//! Answers in their places: secrets as references, everything else to the letter.
+//! Answers in their positions: secrets as references, everything else literally.
 
 use serde_json::json;
 
@@ -108,7 +108,7 @@ fn a_remote_has_its_address_and_headers_filled_and_checked() {
             {"name": "Authorization", "value": "Bearer {key}", "variables": {"key": {"isRequired": true}}},
             {"name": "X-Mode", "value": "${HOME}"}],
     }]}));
-    // A key in `Authorization` is a secret, whether or not its publisher says so.
+    // A key in `Authorization` is a secret, even if its publisher does not mark it.
     assert!(plan.asked.iter().any(|asked| asked.name == "key" && asked.secret));
     let recipe = plan.fill(&answers(&[("tenant", "me"), ("key", "s3cret")])).unwrap();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! What adding a server would run or visit, before a person has answered anything.
+//! `InstallPlan`: what adding a server would run or connect to, before questions are answered.
 
 use std::collections::BTreeMap;
 
@@ -8,16 +8,15 @@ use crate::plan::question::RegistryQuestion;
 use crate::plan::template::Template;
 use crate::server_json::{RegistryRemote, ValueInput};
 
-/// What would be run or visited, and what has to be asked before.
+/// The command or URL of a server, and the questions to ask first.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InstallPlan {
-    /// The command or the address.
     pub body: PlanBody,
     /// The questions, in the order in which their answers are used.
     pub asked: Vec<RegistryQuestion>,
-    /// What a person should know.
+    /// Notes for the user.
     pub notes: Vec<String>,
-    /// How far the address may lead.
+    /// Which networks the URL may lead to.
     pub(crate) reach: RegistryReach,
 }
 
@@ -32,34 +31,33 @@ pub enum PlanBody {
     Remote {
         kind: &'static str,
         url: Template,
-        /// The headers of every request.
         headers: Vec<(String, PlanItem)>,
     },
-    /// A bundle to be fetched, whose own manifest says what is run.
+    /// A bundle to fetch, whose own manifest determines the command.
     Bundle {
         url: String,
-        /// What its SHA-256 must be, in lower-case hexadecimal.
+        /// The expected SHA-256 digest, in lowercase hexadecimal.
         sha256: String,
     },
 }
 
-/// Words that belong together, and are left out together.
+/// Words that belong together, and are omitted together.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanItem {
     pub words: Vec<Template>,
-    /// Whether there is no server without it.
+    /// Whether the item must not be omitted.
     pub(crate) required: bool,
-    /// It is there only if this answer is `true`.
+    /// The item is included only if this answer is `true`.
     pub(crate) when: Option<String>,
-    /// It is there only if these have answers.
+    /// The item is included only if these questions have answers.
     pub(crate) needs: Vec<String>,
 }
 
 impl InstallPlan {
-    /// A server at an address that needs nothing else.
+    /// Creates a plan for a URL without further settings.
     ///
     /// # Errors
-    /// When the address may not be visited.
+    /// If the URL is not permitted.
     pub fn for_address(url: &str, reach: RegistryReach) -> Result<Self, PlanError> {
         let url = url.to_owned();
         let kind = if url.trim_end_matches('/').ends_with("/sse") { "sse" } else { "http" };
@@ -69,8 +67,7 @@ impl InstallPlan {
         )
     }
 
-    /// What would be run or visited, with `<name>` where an answer belongs and `[]` around what may
-    /// be left out.
+    /// Returns the command or URL, with `<name>` for answers and `[]` around optional parts.
     #[must_use]
     pub fn display_text(&self) -> String {
         let words = |words: &[Template]| {
@@ -95,32 +92,32 @@ impl InstallPlan {
 }
 
 impl PlanItem {
-    /// Words that are always there.
+    /// Creates an item that is always included.
     pub(crate) fn from_fixed_words(words: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let words = words.into_iter().map(Template::text).collect();
         Self { required: true, ..Self::new(words) }
     }
 
-    /// Whether it is there whatever is answered.
+    /// Returns whether the item is included regardless of the answers.
     fn is_certain(&self) -> bool {
         let asks = self.words.iter().flat_map(Template::names).next().is_some();
         self.required || (!asks && self.when.is_none() && self.needs.is_empty())
     }
 
-    /// Words that are there if everything in them has an answer.
+    /// Creates an item that is included if all of its questions have answers.
     pub(crate) fn new(words: Vec<Template>) -> Self {
         Self { words, required: false, when: None, needs: Vec::new() }
     }
 }
 
-/// Collects questions while a plan is made, each under a name of its own.
+/// Collects the questions of a plan under unique names.
 #[derive(Debug, Default)]
 pub(crate) struct PlanQuestions {
     asked: Vec<RegistryQuestion>,
 }
 
 impl PlanQuestions {
-    /// Asks, and gives the name by which it is answered. The same question is asked once.
+    /// Adds a question and returns its name. An equal question is added only once.
     pub(crate) fn ask(&mut self, mut asked: RegistryQuestion, owner: &str) -> String {
         let plain = asked.name.clone();
         for number in 1..100 {
@@ -140,7 +137,7 @@ impl PlanQuestions {
         name
     }
 
-    /// The template of a value: as it stands, with its variables, or as an answer.
+    /// Returns the template of a value: the fixed value with its variables, or an answer.
     pub(crate) fn value(&mut self, name: &str, input: &ValueInput) -> Template {
         match &input.value {
             Some(value) => self.template(name, value, &input.variables, input.is_secret),
@@ -151,7 +148,7 @@ impl PlanQuestions {
         }
     }
 
-    /// A text with variables, each of which is asked for once.
+    /// Parses a text with variables, and adds a question for each.
     pub(crate) fn template(
         &mut self,
         owner: &str,
@@ -164,7 +161,7 @@ impl PlanQuestions {
             if !text.contains(&format!("{{{name}}}")) {
                 continue;
             }
-            // A variable of a variable would need a parser of its own; its default is enough.
+            // Variables inside variables are not supported; the value is used as the default.
             let mut asked = RegistryQuestion::from_input(name, input);
             asked.secret |= secret;
             asked.default = asked.default.or_else(|| input.value.clone());
@@ -178,7 +175,7 @@ impl PlanQuestions {
     }
 }
 
-/// Refuses text that no honest server needs.
+/// Rejects text that no legitimate server needs.
 pub(crate) fn check_text(what: &str, text: &str) -> Result<(), PlanError> {
     let hostile =
         |why: &str| Err(PlanError::Hostile { what: what.to_owned(), why: why.to_owned() });
@@ -203,7 +200,7 @@ pub(crate) fn check_text(what: &str, text: &str) -> Result<(), PlanError> {
     Ok(())
 }
 
-/// Control characters, and those that take no space or turn the direction of writing.
+/// Returns whether a character is a control, zero-width or bidirectional character.
 fn is_unseen(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
@@ -211,7 +208,7 @@ fn is_unseen(c: char) -> bool {
             | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Refuses what no variable of the environment is called.
+/// Rejects invalid names of environment variables.
 pub(crate) fn check_variable(name: &str) -> Result<(), PlanError> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "_-.".contains(c);
     let good = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
@@ -220,7 +217,7 @@ pub(crate) fn check_variable(name: &str) -> Result<(), PlanError> {
     if good { Ok(()) } else { Err(bad_name("the variable", name)) }
 }
 
-/// Refuses what no header is called, and headers that belong to the connection.
+/// Rejects invalid header names, and headers that belong to the connection.
 pub(crate) fn check_header(name: &str) -> Result<(), PlanError> {
     let fits = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
     let reserved = "host content-length content-type transfer-encoding connection upgrade te trailer \

@@ -1,9 +1,8 @@
-//! From one package or remote of `server.json` to the exact command or address.
+//! Converts one package or remote of `server.json` to the exact command or URL.
 //!
-//! Reading order: `package` makes an `InstallPlan` of each package and remote, whose texts are
-//! templates and whose questions are inputs; `fill` turns it into an `InstallRecipe` with a person's
-//! answers.
-//! `exact_version` and `runner` decide which packages are run and by which program.
+//! Reading order: `package` makes an `InstallPlan` of each package and remote, with texts as
+//! templates and inputs as questions; `fill` turns it into an `InstallRecipe` with the user's
+//! answers. `exact_version` and `runner` decide which packages are run and by which program.
 
 mod error;
 mod exact_version;

@@ -1,4 +1,4 @@
-//! The packages and remotes of `server.json` as plans, of which a person chooses one.
+//! Converts the packages and remotes of `server.json` to plans to choose from.
 
 use crate::client::RegistryReach;
 use crate::plan::error::PlanError;
@@ -13,10 +13,10 @@ use crate::server_json::{
     KeyValue, PackageArgument, RegistryPackage, RegistryRemote, ServerDetail, ValueInput,
 };
 
-/// The most arguments, variables or headers that a plan has.
+/// Maximum number of arguments, variables or headers of a plan.
 const MAX_ITEMS: usize = 100;
 
-/// What running a package would be.
+/// Returns the plan to run a package.
 pub(crate) fn package_plan(
     package: &RegistryPackage,
     reach: RegistryReach,
@@ -97,7 +97,8 @@ fn command_line(
     };
     let accepted = runner.accept_items(runtime, spec, said)?;
     if runner.is_container() {
-        // A name alone: the value goes through the environment, where nobody else sees it.
+        // Only the name: the value is passed through the environment, where other users cannot see
+        // it.
         for (name, item) in env {
             let words = vec![Template::text("-e"), Template::text(name.as_str())];
             let needs = item.words.iter().flat_map(Template::names).map(str::to_owned).collect();
@@ -152,7 +153,7 @@ fn bundle(package: &RegistryPackage, reach: RegistryReach) -> Result<InstallPlan
     })
 }
 
-/// What visiting a remote would be.
+/// Returns the plan to connect to a remote.
 pub(crate) fn remote_plan(
     remote: &RegistryRemote,
     reach: RegistryReach,
@@ -176,7 +177,7 @@ pub(crate) fn remote_plan(
         check_header(&header.name)?;
         check_input(&format!("the header `{}`", header.name), &header.input)?;
         let mut input = header.input.clone();
-        // Whoever forgets to say so still has a key there.
+        // Publishers may forget to mark these headers as secret.
         let is_key = ["authorization", "api-key", "apikey", "token", "secret"];
         let name = header.name.to_ascii_lowercase();
         input.is_secret |= is_key.iter().any(|word| name.contains(word));
@@ -197,13 +198,13 @@ pub(crate) fn not_visited(why: &str) -> PlanError {
 pub struct InstallChoice {
     /// `npm`, `pypi`, `oci`, `nuget`, `mcpb` or `remote`.
     pub kind: String,
-    /// The package or the address, as published.
+    /// The package or the URL, as published.
     pub what: String,
-    /// What it would run or visit, or why it cannot.
+    /// The plan, or why there is none.
     pub plan: Result<InstallPlan, PlanError>,
 }
 
-/// Every way, those that run elsewhere last.
+/// Returns every way to add a server, remotes last.
 #[must_use]
 pub fn install_choices(server: &ServerDetail, reach: RegistryReach) -> Vec<InstallChoice> {
     let packages = server.packages.iter().map(|one| InstallChoice {
@@ -222,7 +223,7 @@ pub fn install_choices(server: &ServerDetail, reach: RegistryReach) -> Vec<Insta
     packages.chain(remotes).collect()
 }
 
-/// Every argument, in order.
+/// Converts arguments to items, in order.
 pub(crate) fn items(
     arguments: &[PackageArgument],
     questions: &mut PlanQuestions,
@@ -278,7 +279,7 @@ fn value(name: &str, argument: &PackageArgument, questions: &mut PlanQuestions) 
     }
 }
 
-/// A switch that takes no value: nothing about it speaks of one.
+/// Returns whether an option takes no value, because nothing in its description refers to one.
 fn is_bare(argument: &PackageArgument) -> bool {
     let input = &argument.input;
     let speaks =
@@ -286,7 +287,7 @@ fn is_bare(argument: &PackageArgument) -> bool {
     speaks.iter().all(|said| said.is_none()) && input.choices.is_empty() && !input.is_required
 }
 
-/// Everything that could end up in a command without a person having typed it.
+/// Checks every text that could become part of a command without being typed by the user.
 fn check_input(what: &str, input: &ValueInput) -> Result<(), PlanError> {
     for text in input.value.iter().chain(&input.default).chain(&input.choices) {
         check_text(what, text)?;

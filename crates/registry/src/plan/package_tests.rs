@@ -1,4 +1,4 @@
-//! Packages and remotes as plans, honest ones and others; no plan runs an unpinned version.
+//! Plans for legitimate and hostile packages and remotes; no plan runs an unpinned version.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ fn parse_plan(package: &Value) -> Result<InstallPlan, PlanError> {
     choices.pop().unwrap().plan
 }
 
-/// What is run without any answer, or why nothing is.
+/// Checks the command without any answers, or the error.
 fn check(package: Value, expected: Result<&str, &str>) {
     let got = parse_plan(&package).and_then(|plan| plan.fill(&InstallAnswers::new()));
     let got = got.map(|recipe| recipe.words().join(" ")).map_err(|error| error.to_string());
@@ -112,7 +112,7 @@ fn hostile_values_are_refused_and_shell_words_stay_words() {
         with(json!({"type": "positional", "value": "; rm -rf / #"})),
         Ok("npx -y b@1.0.0 ; rm -rf / #"),
     );
-    // A reference to the configuration's own variables is only text.
+    // A reference to variables of the configuration is only text.
     check(
         with(json!({"type": "positional", "value": "${keyring:TOKEN}${HOME}"})),
         Ok("npx -y b@1.0.0 $${keyring:TOKEN}$${HOME}"),
@@ -187,7 +187,7 @@ fn every_way_is_listed_with_the_reason_why_one_cannot_be_taken() {
     assert_eq!(ways, expected.map(|(kind, good)| (kind.to_owned(), good)));
 }
 
-/// Whether a word fetches something whose version is not fixed; written apart from the plan.
+/// Returns whether a command fetches an unpinned package; implemented independently of the plan.
 fn is_unpinned(words: &[String]) -> bool {
     let spec = match words.first().map(String::as_str) {
         Some("npx") => words.iter().skip(1).find(|word| !word.starts_with('-')),
@@ -255,7 +255,7 @@ proptest! {
     }
 }
 
-/// Servers made of the words that matter, in places where they may or may not belong.
+/// Generates servers from relevant words, in valid and invalid positions.
 fn published_server() -> impl Strategy<Value = Value> {
     let word = prop_oneof![
         Just("npm"),

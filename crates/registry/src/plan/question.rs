@@ -1,4 +1,4 @@
-//! What has to be asked before a server can be added.
+//! Questions to answer before a server can be added.
 
 use schemars::JsonSchema;
 use serde::Serialize;

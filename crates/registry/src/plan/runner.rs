@@ -1,4 +1,4 @@
-//! What runs packages, and which words for it are taken from a registry.
+//! Package runners, and the options for them that are accepted from a registry.
 
 use crate::plan::error::PlanError;
 use crate::plan::install_plan::PlanItem;
@@ -15,8 +15,8 @@ pub(crate) enum PackageRunner {
     Podman,
 }
 
-/// Options that a registry may add, between spaces. Everything else could bring in other code than
-/// the package that was shown.
+/// The allow-list of runner options from a registry, separated by spaces. Any other option could
+/// load other code than the package that was shown.
 struct AllowedOptions {
     plain: &'static str,
     with_value: &'static str,
@@ -43,7 +43,7 @@ const CONTAINER: AllowedOptions = AllowedOptions {
 };
 
 impl PackageRunner {
-    /// The one for a kind of package; a hint chooses among those that can do it.
+    /// Returns the runner for a kind of package; a hint selects among compatible runners.
     pub(crate) fn for_package(kind: &str, hint: Option<&str>) -> Option<Self> {
         match (kind, hint) {
             ("npm", Some("bunx" | "bun")) => Some(Self::Bunx),
@@ -81,10 +81,10 @@ impl PackageRunner {
         }
     }
 
-    /// The words for the runner itself that a registry may add; what we say anyway is left out.
+    /// Returns the accepted runner options from a registry, without those that are always passed.
     ///
     /// # Errors
-    /// When one of them is none of the known harmless ones.
+    /// If an option is not in the allow-list.
     pub(crate) fn accept_items(
         self,
         items: Vec<PlanItem>,

@@ -1,37 +1,36 @@
-//! Text with places for what a person answers.
+//! Text with placeholders for answers.
 
-/// A text whose pieces are known or asked for.
+/// A text that consists of literals and placeholders.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Template {
     pub(crate) pieces: Vec<TemplatePiece>,
 }
 
-/// A piece of a template.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum TemplatePiece {
     Text(String),
-    /// What is asked for by this name.
+    /// The answer to the question with this name.
     RegistryQuestion(String),
 }
 
 impl Template {
-    /// A text as it stands.
+    /// Creates a literal text.
     pub(crate) fn text(text: impl Into<String>) -> Self {
         Self { pieces: vec![TemplatePiece::Text(text.into())] }
     }
 
-    /// One answer and nothing else.
+    /// Creates a text that is a single answer.
     pub(crate) fn from_answer(name: impl Into<String>) -> Self {
         Self { pieces: vec![TemplatePiece::RegistryQuestion(name.into())] }
     }
 
-    /// Takes apart a text in which `{name}` stands for an answer; `key` says which, if any. What
-    /// is no name of an answer stays as it is.
+    /// Parses a text in which `{name}` is a placeholder; `key` returns the name of its question.
+    /// Unknown names stay literal.
     pub(crate) fn read(text: &str, key: impl Fn(&str) -> Option<String>) -> Self {
         Self::between(text, "{", key)
     }
 
-    /// The same with `${name}`.
+    /// Parses a text like [`Self::read`], with `${name}` as the placeholder.
     pub(crate) fn read_dollar(text: &str, key: impl Fn(&str) -> Option<String>) -> Self {
         Self::between(text, "${", key)
     }
@@ -64,7 +63,7 @@ impl Template {
         Self { pieces }
     }
 
-    /// The answers it needs.
+    /// Returns the names of the questions in the text.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.pieces.iter().filter_map(|piece| match piece {
             TemplatePiece::RegistryQuestion(name) => Some(name.as_str()),
@@ -72,7 +71,7 @@ impl Template {
         })
     }
 
-    /// The template for a person, with `<name>` where an answer belongs.
+    /// Returns the text for display, with `<name>` for answers.
     #[must_use]
     pub fn display_text(&self) -> String {
         let shown = |piece: &TemplatePiece| match piece {

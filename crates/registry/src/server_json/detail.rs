@@ -1,4 +1,4 @@
-//! The members of `server.json`, of the schema of 2025-12-11 and in the spellings before it.
+//! The members of `server.json`, for the schema of 2025-12-11 and earlier spellings.
 
 use std::collections::BTreeMap;
 
@@ -7,55 +7,53 @@ use serde_json::{Map, Value};
 
 use crate::server_json::lenient;
 
-/// Everything that is published about one version of a server.
+/// The published description of one version of a server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ServerDetail {
-    /// Which schema it follows.
+    /// The URL of the schema.
     #[serde(rename = "$schema")]
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub schema: Option<String>,
     pub name: String,
-    /// Its name for people.
+    /// The name for display.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// Where to read about it.
     #[serde(alias = "website_url")]
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub website_url: Option<String>,
-    /// Where its source is.
     #[serde(deserialize_with = "lenient::maybe", skip_serializing_if = "Option::is_none")]
     pub repository: Option<Repository>,
     #[serde(deserialize_with = "lenient::list", skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
-    /// How to run it here.
+    /// The packages that run the server locally.
     #[serde(deserialize_with = "lenient::list", skip_serializing_if = "Vec::is_empty")]
     pub packages: Vec<RegistryPackage>,
-    /// Where it runs already.
+    /// The URLs where the server is hosted.
     #[serde(deserialize_with = "lenient::list", skip_serializing_if = "Vec::is_empty")]
     pub remotes: Vec<RegistryRemote>,
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
 
-/// Where the source of a server is.
+/// The source repository of a server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Repository {
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Who keeps it: `github`.
+    /// The hosting service, such as `github`.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub source: Option<String>,
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
 
-/// A picture.
+/// An icon.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Icon {
@@ -65,42 +63,41 @@ pub struct Icon {
     pub other: Map<String, Value>,
 }
 
-/// One way to run a server here.
+/// A package that runs a server locally.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct RegistryPackage {
-    /// `npm`, `pypi`, `oci`, `nuget`, `mcpb` or another one.
+    /// `npm`, `pypi`, `oci`, `nuget`, `mcpb` or another registry.
     #[serde(alias = "registry_type", alias = "registry_name", alias = "registryName")]
     pub registry_type: String,
-    /// Where packages of that kind come from, if not from the usual place.
+    /// The package registry, if not the default of its type.
     #[serde(alias = "registry_base_url")]
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub registry_base_url: Option<String>,
-    /// The package: a name, an image, or the address of a file.
+    /// The package: a name, an image, or the URL of a file.
     #[serde(alias = "name")]
     pub identifier: String,
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
-    /// The SHA-256 of the file, of a bundle.
+    /// The SHA-256 digest of a bundle.
     #[serde(alias = "file_sha256")]
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub file_sha256: Option<String>,
-    /// What should run it: `npx`, `uvx`, `docker`, `dnx`.
+    /// The suggested runner: `npx`, `uvx`, `docker`, `dnx`.
     #[serde(alias = "runtime_hint")]
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub runtime_hint: Option<String>,
-    /// How to talk to it once it runs.
     #[serde(deserialize_with = "lenient::maybe", skip_serializing_if = "Option::is_none")]
     pub transport: Option<PackageTransport>,
-    /// Words for what runs it.
+    /// Arguments for the runner.
     #[serde(alias = "runtime_arguments")]
     #[serde(deserialize_with = "lenient::list", skip_serializing_if = "Vec::is_empty")]
     pub runtime_arguments: Vec<PackageArgument>,
-    /// Words for the server.
+    /// Arguments for the server.
     #[serde(alias = "package_arguments")]
     #[serde(deserialize_with = "lenient::list", skip_serializing_if = "Vec::is_empty")]
     pub package_arguments: Vec<PackageArgument>,
-    /// Variables for the server.
+    /// Environment variables for the server.
     #[serde(alias = "environment_variables")]
     #[serde(deserialize_with = "lenient::list", skip_serializing_if = "Vec::is_empty")]
     pub environment_variables: Vec<KeyValue>,
@@ -108,89 +105,88 @@ pub struct RegistryPackage {
     pub other: Map<String, Value>,
 }
 
-/// How to talk to what a package runs.
+/// The transport of a package.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PackageTransport {
     /// `stdio`, `streamable-http` or `sse`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// Where it listens then.
+    /// The URL that an HTTP transport listens on.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
 
-/// A server that runs already.
+/// A hosted server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RegistryRemote {
     #[serde(rename = "type", alias = "transport_type", alias = "transportType")]
     pub kind: String,
-    /// Its address, with `{name}` where a variable belongs.
+    /// The URL, with `{name}` for variables.
     pub url: String,
     /// Headers for every request.
     #[serde(deserialize_with = "lenient::list", skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<KeyValue>,
-    /// The variables of the address.
+    /// The variables of the URL.
     #[serde(deserialize_with = "lenient::map", skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, ValueInput>,
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
 
-/// A value, or what to ask for it.
+/// A value, or the description of a question for it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ValueInput {
-    /// What it is for.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub description: Option<String>,
-    /// Its value, which nobody is asked for.
+    /// A fixed value, which the user is not asked for.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// Its value where nobody gives another one.
+    /// The value if none is given.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
-    /// Whether the server cannot do without it.
+    /// Whether the server cannot run without a value.
     #[serde(alias = "is_required")]
     #[serde(deserialize_with = "lenient::flag", skip_serializing_if = "is_not")]
     pub is_required: bool,
-    /// Whether nobody else may see it.
+    /// Whether the value is a secret.
     #[serde(alias = "is_secret")]
     #[serde(deserialize_with = "lenient::careful_flag", skip_serializing_if = "is_not")]
     pub is_secret: bool,
     /// `string`, `number`, `boolean` or `filepath`.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
-    /// What it may be.
+    /// The permitted values.
     #[serde(deserialize_with = "lenient::texts", skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
-    /// What one could look like.
+    /// An example value.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub placeholder: Option<String>,
-    /// What `{name}` in the value stands for.
+    /// The values of `{name}` variables in `value`.
     #[serde(deserialize_with = "lenient::map", skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, Self>,
     #[serde(flatten)]
     pub other: Map<String, Value>,
 }
 
-/// A word on the command line of a server, or a name and a word.
+/// A positional or named argument on the command line of a server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct PackageArgument {
     #[serde(rename = "type")]
     pub kind: String,
-    /// The option of a named one, with its dashes.
+    /// The option of a named argument, with its dashes.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// What the value is called.
+    /// The name of the value.
     #[serde(alias = "value_hint")]
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub value_hint: Option<String>,
-    /// Whether it may be given several times.
+    /// Whether the argument may be repeated.
     #[serde(alias = "is_repeated")]
     #[serde(deserialize_with = "lenient::flag", skip_serializing_if = "is_not")]
     pub is_repeated: bool,
@@ -198,7 +194,7 @@ pub struct PackageArgument {
     pub input: ValueInput,
 }
 
-/// A variable of the environment, or a header.
+/// An environment variable or a header.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct KeyValue {
@@ -208,7 +204,7 @@ pub struct KeyValue {
 }
 
 impl ServerDetail {
-    /// The version, also where older schemas have it.
+    /// Returns the version, including from its location in older schemas.
     #[must_use]
     pub fn version(&self) -> Option<&str> {
         self.version.as_deref().or_else(|| {

@@ -1,4 +1,5 @@
-//! Reads members that publishers write in more than one way; what cannot be read is left out.
+//! Lenient deserialization of members that publishers write in different ways; unreadable values
+//! are skipped.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +7,7 @@ use serde::de::DeserializeOwned;
 use serde::{Deserialize as _, Deserializer};
 use serde_json::Value;
 
-/// A list; entries that cannot be read are left out, so that they do not hide their siblings.
+/// Deserializes a list. Unreadable entries are skipped, so that they do not hide their siblings.
 pub(super) fn list<'de, D, T>(deserializer: D) -> Result<Vec<T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -16,7 +17,7 @@ where
     Ok(values.into_iter().filter_map(|value| serde_json::from_value(value).ok()).collect())
 }
 
-/// A map, by the same rule.
+/// Deserializes a map. Unreadable entries are skipped.
 pub(super) fn map<'de, D, T>(deserializer: D) -> Result<BTreeMap<String, T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -29,30 +30,30 @@ where
     Ok(members.into_iter().filter_map(read).collect())
 }
 
-/// A text; a number or a flag is taken for its spelling.
+/// Deserializes a text; numbers and Booleans are converted to text.
 pub(super) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<String>, D::Error> {
     Ok(as_text(&Value::deserialize(deserializer)?))
 }
 
-/// The same for a list of texts.
+/// Deserializes a list of texts.
 pub(super) fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     let Value::Array(values) = Value::deserialize(deserializer)? else { return Ok(Vec::new()) };
     Ok(values.iter().filter_map(as_text).collect())
 }
 
-/// A flag; anything else counts as not set.
+/// Deserializes a flag; an unreadable value counts as not set.
 pub(super) fn flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     let value = Value::deserialize(deserializer)?;
     Ok(value.as_bool().unwrap_or_else(|| value.as_str() == Some("true")))
 }
 
-/// A flag that must not get lost: where it is there but cannot be read, it counts as set.
+/// Deserializes a flag that protects a value: an unreadable value counts as set.
 pub(super) fn careful_flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
     let value = Value::deserialize(deserializer)?;
     Ok(!matches!(value, Value::Null | Value::Bool(false)) && value.as_str() != Some("false"))
 }
 
-/// Something that may be missing or unreadable.
+/// Deserializes a value that may be missing or unreadable.
 pub(super) fn maybe<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,

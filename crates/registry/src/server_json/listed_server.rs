@@ -1,50 +1,49 @@
-//! One answer of a registry: servers by name, with what the registry itself says about them.
+//! Responses of a registry: servers by name, with the registry's metadata about them.
 
 use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::server_json::detail::ServerDetail;
 
-/// The member of `_meta` in which the registry itself speaks.
+/// The member of `_meta` that contains the registry's own metadata.
 const OFFICIAL_META: &str = "io.modelcontextprotocol.registry/official";
 
-/// A server as a registry lists it.
+/// A server as listed in a registry.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ListedServer {
-    /// What its publisher says.
+    /// The publisher's description.
     pub server: ServerDetail,
-    /// What the registry says.
+    /// The registry's metadata.
     #[serde(rename = "_meta")]
     pub meta: Map<String, Value>,
 }
 
-/// What became of a published version.
+/// The status of a published version, in ascending order of severity.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ListingStatus {
-    /// It may be used.
     Active,
-    /// A word that we do not know.
+    /// An unknown status.
     Other,
-    /// It may be used, but should not.
+    /// The version can be used, but should not.
     Deprecated,
-    /// It must not be used.
+    /// The version must not be used.
     Deleted,
 }
 
 /// A page of a list.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ListingPage {
-    /// The servers that could be read.
+    /// The entries that could be parsed.
     pub servers: Vec<ListedServer>,
-    /// How many could not.
+    /// Number of entries that could not be parsed.
     pub unreadable: usize,
-    /// Where the list goes on.
+    /// The cursor of the next page.
     pub next: Option<String>,
 }
 
 impl ListingStatus {
-    /// The word for it.
+    /// Returns the name of the status.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {
@@ -66,7 +65,7 @@ impl ListingStatus {
 }
 
 impl ListedServer {
-    /// Reads one: a server beside its `_meta`, or with it inside as older registries have it.
+    /// Parses an entry. `_meta` is next to the server, or inside it as in older registries.
     #[must_use]
     pub fn read(value: &Value) -> Option<Self> {
         let members = value.as_object()?;
@@ -76,7 +75,7 @@ impl ListedServer {
         (!server.name.is_empty()).then_some(Self { server, meta })
     }
 
-    /// What became of it: the worst of what the registry and the publisher say.
+    /// Returns the worst status that the registry or the publisher states.
     #[must_use]
     pub fn status(&self) -> ListingStatus {
         let said = [self.official("status"), self.server.other.get("status")];
@@ -85,20 +84,20 @@ impl ListedServer {
         said.max().unwrap_or(ListingStatus::Active)
     }
 
-    /// Why it has that status.
+    /// Returns the reason for the status.
     #[must_use]
     pub fn status_message(&self) -> Option<&str> {
         self.official("statusMessage").or_else(|| self.official("status_message"))?.as_str()
     }
 
-    /// Whether it is the newest version.
+    /// Returns whether this is the latest version.
     #[must_use]
     pub fn is_latest(&self) -> bool {
         let said = self.official("isLatest").or_else(|| self.official("is_latest"));
         said.and_then(Value::as_bool).unwrap_or_default()
     }
 
-    /// When it was published, as the registry writes it.
+    /// Returns the publication time, as written by the registry.
     #[must_use]
     pub fn published_at(&self) -> Option<&str> {
         self.official("publishedAt").or_else(|| self.official("published_at"))?.as_str()
@@ -110,10 +109,10 @@ impl ListedServer {
 }
 
 impl ListingPage {
-    /// Reads a page.
+    /// Parses a page.
     ///
     /// # Errors
-    /// Why it is none.
+    /// Returns the reason if the bytes are not a page.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
         let value: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         let servers = value.get("servers").and_then(Value::as_array);
@@ -129,7 +128,7 @@ impl ListingPage {
     }
 }
 
-/// Whether it is a name that a server in a registry can have.
+/// Returns whether the text is a valid server name in a registry.
 #[must_use]
 pub fn is_registry_name(text: &str) -> bool {
     let Some((space, name)) = text.split_once('/') else { return false };
@@ -140,11 +139,11 @@ pub fn is_registry_name(text: &str) -> bool {
     (3..=200).contains(&text.len()) && of(space, ".-") && of(name, "._-") && !text.contains("..")
 }
 
-/// Names that say nothing about whose server it is.
+/// Names that do not identify a server.
 const GENERIC: &[&str] = &["mcp", "server", "mcp-server", "mcp_server", "mcpserver", "api", "main"];
 
-/// The part of a name after the slash, as a name for an entry; where that says nothing, the last
-/// part before it that does.
+/// Returns a name for an entry: the part after the slash, or, if that is generic, the last part
+/// before it that is not.
 #[must_use]
 pub fn short_name(name: &str) -> String {
     let (space, last) = name.rsplit_once('/').unwrap_or(("", name));

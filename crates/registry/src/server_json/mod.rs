@@ -1,4 +1,4 @@
-//! `server.json`: what a registry knows about a server, read leniently.
+//! `server.json`: a registry's description of a server, parsed leniently.
 
 mod detail;
 mod lenient;

@@ -1,4 +1,4 @@
-//! What operators and functions of conditions take and give.
+//! Type checks of the operators and functions of conditions.
 
 use cel::common::ast::{CallExpr, Expr, IdedExpr, operators};
 use switchboard_net::check_host_pattern;
@@ -17,21 +17,21 @@ struct CelFunction {
     form: CallForm,
     takes: ParameterKinds,
     gives: CelShape,
-    /// As people write it.
+    /// A usage example for hints.
     usage: &'static str,
 }
 
-/// How a function is called.
+/// The call syntax of a function.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CallForm {
     Global,
     Method,
     Both,
-    /// The parser expands it; a call that is left was written in another way.
+    /// Expanded by the parser; a call that remains was written incorrectly.
     Macro,
 }
 
-/// What each argument has to be, with the value before the dot as the first; empty for anything.
+/// The accepted kinds of each argument, receiver first; an empty list accepts anything.
 type ParameterKinds = &'static [&'static [&'static str]];
 
 const TEXT: &[&str] = &["a text"];
@@ -74,14 +74,14 @@ const fn function(
     CelFunction { name, form, takes, gives, usage }
 }
 
-/// A call in the condition, and the node that has its position.
+/// A call, and the node that has its position.
 #[derive(Clone, Copy)]
 pub(crate) struct CallNode<'a> {
     pub(crate) node: &'a IdedExpr,
     pub(crate) call: &'a CallExpr,
 }
 
-/// What a function gives, if it can be called like this.
+/// Checks a function call and returns the shape of its result.
 pub(crate) fn check_function<'a>(
     check: &mut ExpressionChecker<'a>,
     CallNode { node, call }: CallNode<'a>,
@@ -126,8 +126,8 @@ pub(crate) fn check_function<'a>(
     Ok(known.gives)
 }
 
-/// Looks at a second argument that stands in the condition itself: what cannot be used at any call
-/// is wrong at once.
+/// Checks a literal second argument, so that a value that no call could use is rejected at load
+/// time.
 fn check_literal_argument(
     check: &mut ExpressionChecker<'_>,
     function: &str,
@@ -151,7 +151,7 @@ fn check_literal_argument(
     Ok(())
 }
 
-/// What an operator gives, if it can be used on such values.
+/// Checks the operands of an operator and returns the shape of its result.
 pub(crate) fn check_operator<'a>(
     check: &ExpressionChecker<'a>,
     called: CallNode<'a>,
@@ -250,7 +250,7 @@ fn check_equality(
     Ok(CelShape::Bool)
 }
 
-/// Looks whether a text that stands in the condition is one that the value can have.
+/// Checks that a literal is one of the values that the other side can have.
 fn check_known_word(
     check: &ExpressionChecker<'_>,
     shape: CelShape,

@@ -1,5 +1,5 @@
-//! Finds what is wrong with a condition before there is a call: names that nobody knows, calls that
-//! cannot be made, comparisons that never hold, and loops inside loops: those could take for ever.
+//! Static checks of conditions, before any call: unknown names, invalid calls, comparisons that can
+//! never be true, and nested loops, which could run for too long.
 
 use std::collections::BTreeSet;
 
@@ -14,15 +14,15 @@ use crate::cel::condition_shapes::{
 };
 use crate::expression::BadExpression;
 
-/// What was found out about a condition.
+/// The result of checking a condition.
 pub(crate) struct CheckedExpression {
-    /// What it speaks of.
+    /// The variables it uses.
     pub(crate) used: BTreeSet<&'static str>,
-    /// The regular expressions in it.
+    /// Its literal regular expressions, compiled.
     pub(crate) patterns: Vec<Regex>,
 }
 
-/// Looks through a whole condition.
+/// Checks a whole condition.
 pub(crate) fn check(text: &str, program: &Program) -> Result<CheckedExpression, BadExpression> {
     let mut check = ExpressionChecker {
         text: text.chars().collect(),
@@ -48,16 +48,16 @@ pub(crate) fn check(text: &str, program: &Program) -> Result<CheckedExpression, 
 pub(crate) struct ExpressionChecker<'a> {
     text: Vec<char>,
     program: &'a Program,
-    /// The names of loops, the innermost last.
+    /// The variables of enclosing loops, innermost last.
     bound: Vec<(&'a str, CelShape)>,
     is_in_loop: bool,
-    /// How often it speaks of the session as a whole or of its results.
+    /// Number of uses of `session` as a whole or of its results.
     sessions: usize,
     pub(crate) result: CheckedExpression,
 }
 
 impl<'a> ExpressionChecker<'a> {
-    /// What a part of the condition is, with all that is in it looked through.
+    /// Checks a subexpression and returns its shape.
     pub(crate) fn shape(&mut self, node: &'a IdedExpr) -> Result<CelShape, BadExpression> {
         match &node.expr {
             Expr::Ident(name) => self.variable(node, name),
@@ -117,7 +117,7 @@ impl<'a> ExpressionChecker<'a> {
         Err(self.error(node, message).hint(name_hint(name, &names(VARIABLES))))
     }
 
-    /// What a member of something is.
+    /// Returns the shape of a member.
     pub(crate) fn member(
         &self,
         node: &IdedExpr,
@@ -135,7 +135,7 @@ impl<'a> ExpressionChecker<'a> {
                 match (find_member(members, name), suggestion(name, &names(members))) {
                     (Some(shape), _) => Ok(shape),
                     (None, None) => Ok(CelShape::Any),
-                    // A slip of the pen, and the rule would never hold.
+                    // Probably a typo, with which the rule would never match.
                     (None, Some(near)) => {
                         let message = format!("speaks of a member `{name}`, which is not known");
                         let hint = format!("did you mean `{near}`?");
@@ -186,12 +186,13 @@ impl<'a> ExpressionChecker<'a> {
         Ok(shape)
     }
 
-    /// What is wrong at a part of the condition.
+    /// Returns an error at a subexpression.
     pub(crate) fn error(&self, node: &IdedExpr, message: String) -> BadExpression {
         BadExpression { offset: self.offset(node), message, hint: None }
     }
 
-    /// What is wrong with a name: the parser places it at the dot before it or the bracket after it.
+    /// Returns an error at a name. The parser reports the position of the dot before it or of the
+    /// bracket after it, so the nearest occurrence of the name is used.
     pub(crate) fn name_error(&self, node: &IdedExpr, name: &str, message: String) -> BadExpression {
         let around = self.offset(node);
         let name: Vec<char> = name.chars().collect();
@@ -230,7 +231,7 @@ const fn literal_shape(value: &LiteralValue) -> CelShape {
     }
 }
 
-/// The text of a part that is one.
+/// Returns the value of a string literal.
 pub(crate) fn literal(node: &IdedExpr) -> Option<&str> {
     match &node.expr {
         Expr::Literal(LiteralValue::String(text)) => Some(text.inner()),

@@ -1,8 +1,8 @@
-//! What the things are that a condition speaks of: their members, and what kind of value each has.
+//! Static types of the variables of conditions and of their members.
 
 use switchboard_text::suggestion;
 
-/// What is known of a value before there is a call.
+/// The static type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CelShape {
     Any,
@@ -11,21 +11,21 @@ pub(crate) enum CelShape {
     UInt,
     Double,
     Text,
-    /// A text, and no other than these.
+    /// A string with one of these values.
     Word(&'static [&'static str]),
     Bytes,
     Null,
     Type,
     List(&'static Self),
-    /// By texts that are not known before.
+    /// An object whose keys are not known in advance.
     Map(&'static Self),
-    /// With these members and no others.
+    /// An object with exactly these members.
     Members(CelMembers),
-    /// With these members, and maybe with others.
+    /// An object with these members and possibly others.
     Open(CelMembers),
 }
 
-/// The members of something, by name.
+/// The members of an object, by name.
 pub(crate) type CelMembers = &'static [(&'static str, CelShape)];
 
 const KINDS: &[&str] = &["tool", "resource", "prompt"];
@@ -33,7 +33,7 @@ const TRANSPORTS: &[&str] = &["stdio", "http", "builtin", "unknown"];
 const FACES: &[&str] = &["library", "cli", "chat", "gateway", "console", "editor"];
 const ORIGINS: &[&str] = &["person", "model", "client"];
 
-/// What servers say about tools by the protocol; they may say more.
+/// The tool annotations of the protocol; servers may send others.
 const ANNOTATIONS: CelMembers = &[
     ("title", CelShape::Text),
     ("readOnlyHint", CelShape::Bool),
@@ -65,12 +65,12 @@ const SESSION: CelMembers = &[
     ("results", CelShape::Map(&CelShape::Int)),
 ];
 
-/// What a condition speaks of that asks a session for its results: the session with them, which are
-/// many and so only made for those who ask.
+/// The variable of a condition that uses the results of a session. They are numerous, so they are
+/// only provided to conditions that use them.
 pub const SESSION_WITH_RESULTS: &str = "session.results";
 const RISK: CelMembers = &[("score", CelShape::Int), ("reasons", CelShape::List(&CelShape::Text))];
 
-/// What a condition may speak of.
+/// The variables of conditions.
 pub(crate) const VARIABLES: CelMembers = &[
     ("args", CelShape::Map(&CelShape::Any)),
     ("tool", CelShape::Members(TOOL)),
@@ -85,7 +85,7 @@ pub(crate) const TYPES: &[&str] =
     &["bool", "int", "uint", "double", "string", "bytes", "list", "map", "null_type", "type"];
 
 impl CelShape {
-    /// What it is, for a sentence.
+    /// Describes the shape for error messages.
     pub(crate) const fn describe(self) -> &'static str {
         match self {
             Self::Any => "something",
@@ -104,29 +104,29 @@ impl CelShape {
         matches!(self, Self::Int | Self::UInt | Self::Double)
     }
 
-    /// Whether two values can be equal: numbers of all kinds are compared by what they are worth.
+    /// Returns whether two values can be equal. Numbers of different types are compared by value.
     pub(crate) fn can_equal(self, other: Self) -> bool {
         let same_kind = self.describe() == other.describe();
         self == Self::Any || other == Self::Any || same_kind
     }
 
-    /// Whether it can be this: a value of which nothing is known can be all.
+    /// Returns whether the value can be of one of these kinds; an unknown value can be of any.
     pub(crate) fn can_be(self, wanted: &[&'static str]) -> bool {
         self == Self::Any || wanted.contains(&self.describe())
     }
 
-    /// What one of its parts is, as far as all of them are the same.
+    /// Returns the shape of the elements.
     pub(crate) const fn element(self) -> Self {
         match self {
             Self::List(part) => *part,
-            // Loops over objects go over the names of their members.
+            // Loops over objects iterate over their keys.
             Self::Map(_) | Self::Members(_) | Self::Open(_) => Self::Text,
             _ => Self::Any,
         }
     }
 }
 
-/// "Did you mean", or what there is.
+/// Suggests a similar name, or lists the known ones.
 pub(crate) fn name_hint(name: &str, known: &[&'static str]) -> String {
     match suggestion(name, known) {
         Some(near) => format!("did you mean `{near}`?"),
@@ -134,7 +134,6 @@ pub(crate) fn name_hint(name: &str, known: &[&'static str]) -> String {
     }
 }
 
-/// The names of members.
 pub(crate) fn names(members: CelMembers) -> Vec<&'static str> {
     members.iter().map(|(name, _)| *name).collect()
 }

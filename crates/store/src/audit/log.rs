@@ -1,4 +1,5 @@
-//! What became of definitions and entries: found suspicious, approved, taken back, added from elsewhere. Rows are only ever added, and each is bound to the one before.
+//! An append-only log of definitions and server entries: flagged, approved, revoked, added. Each
+//! row is chained to the one before.
 
 use std::path::{Path, PathBuf};
 
@@ -15,7 +16,7 @@ use crate::file::lock_for_open;
 use crate::ledger::LedgerOptions;
 use crate::schema::{DatabaseSchema, connect_read_only};
 
-/// The table; the mark reads `SWBA`.
+/// The schema. The application id reads `SWBA`.
 const AUDIT_SCHEMA: DatabaseSchema =
     DatabaseSchema { application: 0x5357_4241, migrations: &[FORMAT_1, mark::FORMAT] };
 
@@ -34,34 +35,33 @@ const FORMAT_1: &str = "
     CREATE INDEX audit_by_definition ON audit (server, name, digest);
 ";
 
-/// Something that happened to a definition, or to the entry of a server.
+/// An event of a definition or a server entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditNote {
-    /// What, such as `definition.flagged`.
+    /// The event, such as `definition.flagged`.
     pub event: &'static str,
-    /// Whose definition it is.
     pub server: String,
-    /// What it describes, in one word.
+    /// Kind of the definition in one word, or `entry`.
     pub kind: String,
-    /// Its name or address; empty for instructions.
+    /// Name or URI; empty for instructions.
     pub name: String,
-    /// The fingerprint of its canonical text.
+    /// Digest of the canonical text.
     pub digest: String,
     pub detail: String,
 }
 
 impl AuditNote {
-    /// The event of a definition in which the scanner found something.
+    /// Event of a definition in which the scanner found something.
     pub const FLAGGED: &str = "definition.flagged";
-    /// The event of a definition that a person stands by.
+    /// Event of a definition that a person approved.
     pub const APPROVED: &str = "definition.approved";
-    /// The event of a definition that a person does not stand by any more.
+    /// Event of a definition whose approval a person revoked.
     pub const REVOKED: &str = "definition.revoked";
-    /// The event of an entry that was added from a registry, a bundle or the list of known servers.
+    /// Event of a server entry that was added from a registry, a bundle or the list of known
+    /// servers.
     pub const ADDED: &str = "server.added";
 
-    /// That the entry of a server was added: what it is called where it comes from, and where that
-    /// is.
+    /// Returns the note about an added server entry: its name at the source, and the source.
     #[must_use]
     pub fn server_added(server: &str, what: &str, source: String, entry: &str) -> Self {
         Self {
@@ -75,61 +75,60 @@ impl AuditNote {
     }
 }
 
-/// A note as it is kept.
+/// A stored note.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditRow {
-    /// Its place, from 1.
+    /// Position in the log, from 1.
     pub seq: i64,
     pub at: Timestamp,
     pub event: String,
-    /// Whose definition it is.
     pub server: String,
-    /// What it describes, in one word.
+    /// Kind of the definition in one word, or `entry`.
     pub kind: String,
-    /// Its name or address; empty for instructions.
+    /// Name or URI; empty for instructions.
     pub name: String,
-    /// The fingerprint of its canonical text.
+    /// Digest of the canonical text.
     pub digest: String,
     pub detail: String,
 }
 
-/// The notes of one state folder. Everything here blocks.
+/// The audit log of a state folder. All methods block.
 #[derive(Clone, Debug)]
 pub struct Audit(Option<PathBuf>);
 
 impl Audit {
-    /// The file beside the ledger, below a folder for state.
+    /// Returns the log next to the ledger in a state folder.
     #[must_use]
     pub fn in_state_folder(state: &Path) -> Self {
         Self(Some(state.join("record").join("audit.db")))
     }
 
-    /// Keeps nothing.
+    /// Returns a log that stores nothing.
     #[must_use]
     pub const fn off() -> Self {
         Self(None)
     }
 
-    /// Adds notes. One that tells the same of a definition as the last of its kind is left out.
+    /// Adds notes, except those that repeat the last note about the same definition.
     ///
     /// # Errors
-    /// When they cannot be written.
+    /// If the notes cannot be written.
     pub fn add(&self, notes: &[AuditNote]) -> Result<(), LedgerError> {
         let Some(path) = self.0.as_deref().filter(|_| !notes.is_empty()) else { return Ok(()) };
-        // Held to the end: the mark belongs to what was written just before.
+        // Held until the end, so that the mark matches the rows written here.
         let (_owners, _gate) = lock_for_open(path)?;
         let options = LedgerOptions::default();
         let mut connection = file::open(path, &options, &AUDIT_SCHEMA, &mut OpenReport::default())?;
         add(&mut connection, notes).map_err(|error| LedgerError::from_write(&error))?;
-        // A mark that stays behind proves less, and never something wrong.
+        // An outdated mark proves less, but never reports an intact log as changed.
         let _unmarked = mark::advance(path, &connection);
         Ok(())
     }
 
-    /// The notes, the oldest first.
+    /// Returns all notes, oldest first.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// If the notes cannot be read.
     pub fn list(&self) -> Result<Vec<AuditRow>, LedgerError> {
         self.read(|connection| {
             let mut statement = connection.prepare("SELECT * FROM audit ORDER BY seq")?;
@@ -137,10 +136,10 @@ impl Audit {
         })
     }
 
-    /// What is not as it was written, if something is.
+    /// Verifies the chain and the mark, and returns the first evidence of tampering.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// If the notes cannot be read.
     pub fn find_tampering(&self) -> Result<Option<TamperEvidence>, LedgerError> {
         let (rows, was_marked) = self.read(|connection| {
             let mut statement = connection.prepare("SELECT * FROM audit ORDER BY seq")?;
@@ -184,21 +183,21 @@ impl Audit {
     }
 }
 
-/// What is wrong with the notes.
+/// Evidence that the log was modified.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TamperEvidence {
-    /// The first note that is not as it was written, or that is missing.
+    /// The first row that was modified or is missing.
     #[error("note {0} of `calls audit` is not as it was written")]
     Note(i64),
-    /// Notes at the end are missing.
+    /// Rows at the end are missing.
     #[error("`calls audit` once had {once} notes, and {kept} are left")]
     End {
-        /// How many there are.
+        /// Number of rows found.
         kept: i64,
-        /// How many there were.
+        /// Number of rows according to the mark.
         once: i64,
     },
-    /// What says how many there were is missing or was changed.
+    /// The mark is missing or was modified.
     #[error("the mark of how many notes `calls audit` had is gone or was changed")]
     Mark,
 }
@@ -217,7 +216,8 @@ fn add(connection: &mut Connection, notes: &[AuditNote]) -> rusqlite::Result<()>
         let same = |(event, digest, detail): (String, String, String)| {
             event == note.event && digest == note.digest && detail == note.detail
         };
-        // A definition that is still what a person decided about is not found anew at every start.
+        // Already logged findings are skipped even if a decision followed; otherwise, every start
+        // would log them again.
         let decided = "SELECT EXISTS (SELECT 1 FROM audit WHERE server = ?1 AND kind = ?2
             AND name = ?3 AND digest = ?4 AND event = ?5 AND detail = ?6)";
         let values = (&note.server, &note.kind, &note.name, &note.digest, note.event, &note.detail);
@@ -238,7 +238,7 @@ fn insert(connection: &Connection, note: &AuditNote) -> rusqlite::Result<()> {
         })
         .optional()?;
     let (seq, before) = last.unwrap_or_default();
-    // The file has microseconds, and the chain is over what the file has.
+    // The database stores microseconds, and the chain must cover the stored value.
     let at = Timestamp::from_microsecond(Timestamp::now().as_microsecond()).unwrap_or_default();
     let row = AuditRow {
         seq: seq + 1,
@@ -361,7 +361,7 @@ mod tests {
             let path = folder.path().join("record").join("audit.db");
             Connection::open(path).unwrap().execute_batch(change).unwrap();
             assert_eq!(audit.find_tampering().unwrap(), Some(expected), "{change}");
-            // What is added afterwards does not make it good.
+            // Later notes do not hide the tampering.
             audit
                 .add(&["d", "e", "f", "g"].map(|name| note(AuditNote::FLAGGED, name, "1")))
                 .unwrap();

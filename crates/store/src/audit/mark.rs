@@ -1,4 +1,5 @@
-//! How far the notes about definitions have come, signed and kept beside them: without it, notes that were cut off at the end would not be missed.
+//! The signed position of the audit log, stored next to it. Without it, rows that were removed from
+//! the end would not be missed.
 
 use std::path::Path;
 
@@ -9,7 +10,8 @@ use switchboard_files::{FileAccess, replace};
 
 use crate::checkpoint::{existing_key, hex, key, unhex};
 
-/// Since this format of the file a mark is kept; this row says that there was one.
+/// Format that introduced the mark. The row records that a mark was written, so that its removal is
+/// detected.
 pub(crate) const FORMAT: &str = "
     CREATE TABLE marked (once INTEGER PRIMARY KEY CHECK (once = 1)) STRICT;
 ";
@@ -21,20 +23,20 @@ struct AuditMarkFile {
     signature: String,
 }
 
-/// What the mark says.
+/// The state of a mark file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum AuditMark {
     Missing,
-    /// It is not ours, or was changed.
+    /// Not written by us, or modified.
     Forged,
-    /// The notes had come this far.
+    /// The log had reached this row.
     At {
         seq: i64,
         chain: String,
     },
 }
 
-/// The mark of a file.
+/// Reads the mark of the audit log at `path`.
 pub(crate) fn read(path: &Path) -> AuditMark {
     let text = match std::fs::read(mark_path(path)) {
         Ok(text) => text,
@@ -55,8 +57,8 @@ pub(crate) fn read(path: &Path) -> AuditMark {
     }
 }
 
-/// Signs how far the notes have come. Notes that do not go on from what was signed before are not
-/// signed: the older mark is the proof that something is gone. The caller holds the gate.
+/// Signs the position of the last row. A log that does not extend the signed position is not
+/// signed, because the older mark proves that rows are missing. The caller holds the lock.
 pub(crate) fn advance(path: &Path, connection: &Connection) -> std::io::Result<()> {
     let Some((seq, chain)) = last_row(connection) else { return Ok(()) };
     let goes_on = match read(path) {
@@ -76,10 +78,10 @@ pub(crate) fn advance(path: &Path, connection: &Connection) -> std::io::Result<(
     marked.map(drop).map_err(std::io::Error::other)
 }
 
-/// Whether a mark was kept for this file.
+/// Returns whether a mark was ever written for this file.
 pub(crate) fn was_marked(connection: &Connection) -> bool {
     let found = connection.query_row("SELECT EXISTS (SELECT 1 FROM marked)", [], |row| row.get(0));
-    // A file of the first format has no such table.
+    // A file of the first format does not have this table.
     found.unwrap_or(false)
 }
 

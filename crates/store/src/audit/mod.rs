@@ -1,4 +1,4 @@
-//! The audit log: what became of definitions, chained and signed.
+//! The audit log: flagged, approved and revoked definitions and added servers, chained and signed.
 
 pub(crate) mod log;
 pub(crate) mod mark;

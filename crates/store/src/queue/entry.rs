@@ -1,4 +1,4 @@
-//! One thing that waits for a person: what it is about, what binds an answer to it, how it stands.
+//! Entries of the review queue: the question, the digest that binds an answer to it, and the state.
 
 use std::time::Duration;
 
@@ -9,36 +9,38 @@ use serde_json::Value;
 use switchboard_core::{Risk, TargetKind};
 use switchboard_text::Digest;
 
-/// One thing that waits, or waited, for a person.
+/// A pending or ended question to a person.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueEntry {
-    /// A short name, to be typed.
+    /// Short id that a person can type.
     pub id: String,
-    /// What an answer has to quote: the fingerprint of everything that it decides about.
+    /// Digest of everything that an answer decides about. An answer must quote it.
     pub digest: String,
     pub asked: QueuedQuestion,
     pub created_at: Timestamp,
     pub expires_at: Timestamp,
     /// The process that waits for the answer.
     pub owner: String,
-    /// Whether that process has ended: the answer is kept for when the same is asked again.
+    /// Whether that process has ended. The answer is then stored until the same question is asked
+    /// again.
     pub is_left: bool,
     pub state: EntryState,
 }
 
-/// How an entry stands. It leaves `Waiting` once, and for good.
+/// The state of an entry. `Waiting` is left once, and never entered again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EntryState {
-    /// Nobody has answered yet.
     Waiting,
     Answered {
         by: String,
-        /// What they said, in one word.
+        /// The decision in one word.
         word: String,
     },
-    /// The answer is of no use any more.
-    Withdrawn { why: String },
-    /// Nobody answered in time.
+    /// The answer is not needed any more.
+    Withdrawn {
+        why: String,
+    },
+    /// The entry was not answered in time.
     Expired,
 }
 
@@ -57,8 +59,8 @@ pub struct QueuedQuestion {
 }
 
 impl QueuedQuestion {
-    /// Whether its call may be made again after the process that asks has ended: a conversation is
-    /// resumed, and a client comes back. So it goes on waiting, and the answer is kept for it.
+    /// Returns whether the call may be repeated after the asking process has ended: a conversation
+    /// is resumed, or a client retries. The entry then stays pending, and its answer is stored.
     #[must_use]
     pub fn outlives_its_process(&self) -> bool {
         let origin = self.caller.as_deref().and_then(|caller| caller.split_once(", "));
@@ -66,7 +68,8 @@ impl QueuedQuestion {
         matches!(self.matter, Matter::Review(_)) && (self.reference.is_some() || is_of_client)
     }
 
-    /// Whether it is the same question of the same caller; the digest tells what it is about.
+    /// Returns whether it has the same caller and reference. The digests tell whether it is about
+    /// the same call.
     #[must_use]
     pub fn repeats(&self, earlier: &Self) -> bool {
         self.reference == earlier.reference && self.caller == earlier.caller
@@ -142,14 +145,14 @@ pub enum AskedFor {
 }
 
 impl QueueEntry {
-    /// How long it still waits.
+    /// Returns the time until the entry expires.
     #[must_use]
     pub fn time_left(&self) -> Duration {
         let left = self.expires_at.as_microsecond() - Timestamp::now().as_microsecond();
         Duration::from_micros(u64::try_from(left).unwrap_or(0))
     }
 
-    /// The id of the process that waits for the answer.
+    /// Returns the id of the process that waits for the answer.
     #[must_use]
     pub fn process_id(&self) -> Option<u32> {
         self.owner.split('-').next()?.parse().ok()
@@ -157,7 +160,7 @@ impl QueueEntry {
 }
 
 impl Matter {
-    /// The fingerprint of everything that an answer decides about.
+    /// Returns the digest of everything that an answer decides about.
     #[must_use]
     pub fn digest(&self) -> String {
         match self {
@@ -182,7 +185,7 @@ impl Matter {
         }
     }
 
-    /// The server that it is about.
+    /// Returns the server of the call or question.
     #[must_use]
     pub fn server(&self) -> &str {
         match self {
@@ -191,7 +194,7 @@ impl Matter {
         }
     }
 
-    /// The tool, resource or prompt that it is about, where that is known.
+    /// Returns the tool, resource or prompt, if known.
     #[must_use]
     pub fn target(&self) -> Option<&str> {
         match self {
@@ -200,7 +203,7 @@ impl Matter {
         }
     }
 
-    /// What it is, in one word.
+    /// Returns the kind of the question in one word.
     #[must_use]
     pub fn word(&self) -> &str {
         match self {
@@ -215,7 +218,7 @@ impl Matter {
 }
 
 impl ReviewMatter {
-    /// Whether it is about a tool, which can be allowed once and for all.
+    /// Returns whether the call is to a tool. Only tools can be allowed permanently.
     #[must_use]
     pub fn is_tool(&self) -> bool {
         self.kind == TargetKind::Tool.as_str()

@@ -1,4 +1,4 @@
-//! The file in which what waits for a person is kept; opened when the first thing waits.
+//! The database of the review queue. It is opened on first use.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -20,7 +20,7 @@ use crate::queue::user_decision::UserDecision;
 use crate::same_file::SameFile;
 use crate::schema::migrate;
 
-/// What waits, in a file that processes share, or only in memory.
+/// The review queue, in a file that processes share, or only in memory.
 #[derive(Debug)]
 pub struct QueueFile {
     path: Option<PathBuf>,
@@ -30,34 +30,34 @@ pub struct QueueFile {
 #[derive(Debug)]
 struct OpenQueue {
     connection: Connection,
-    /// Where the file was; none in memory.
+    /// Identity of the file; `None` in memory.
     place: Option<SameFile>,
-    /// The folder of locks; none in memory, where nobody else is.
+    /// The folder of owner locks; `None` in memory, where there are no other processes.
     owners: Option<PathBuf>,
-    /// Our own lock, once something of ours waits.
+    /// The lock of this process, once it has posted an entry.
     owner: Option<ProcessLock>,
 }
 
 impl QueueFile {
-    /// The file at `path`, which is neither opened nor created yet.
+    /// Returns the queue at `path`. The file is neither opened nor created yet.
     #[must_use]
     pub fn at(path: &Path) -> Arc<Self> {
         Arc::new(Self { path: Some(path.to_owned()), open: Mutex::default() })
     }
 
-    /// The one below the folder for state, beside the ledger.
+    /// Returns the queue next to the ledger in a state folder.
     #[must_use]
     pub fn in_state_folder(state: &Path) -> Arc<Self> {
         Self::at(&state.join("record").join("waiting.db"))
     }
 
-    /// What only this process can see.
+    /// Returns a queue that only this process can see.
     #[must_use]
     pub fn in_memory() -> Arc<Self> {
         Arc::new(Self { path: None, open: Mutex::default() })
     }
 
-    /// Does the work in one transaction, after what is over has been ended.
+    /// Ends expired and abandoned entries, then runs `work` in one transaction.
     fn write<T>(
         &self,
         work: impl FnOnce(&Connection, &LocalOwner) -> Result<T, QueueRowError>,
@@ -94,7 +94,7 @@ impl QueueFile {
         &self,
         slot: &'a mut Option<OpenQueue>,
     ) -> Result<&'a mut OpenQueue, QueueError> {
-        // Nobody else sees what waits in a file that was moved or removed.
+        // Reopen if the file was moved or removed: no other process would see the entries.
         slot.take_if(|open| open.place.as_ref().is_some_and(|place| place.check().is_err()));
         if slot.is_none() {
             *slot = Some(match &self.path {
@@ -105,7 +105,7 @@ impl QueueFile {
         slot.as_mut().ok_or_else(|| store_error("it was closed".to_owned(), "try again"))
     }
 
-    /// Whether nothing can wait, because nothing ever has.
+    /// Returns whether the queue was never created, so that it must be empty.
     fn is_missing(&self) -> bool {
         let slot = self.open.lock();
         slot.is_none() && self.path.as_ref().is_none_or(|path| !path.exists())
@@ -124,12 +124,12 @@ impl QueueFile {
     }
 }
 
-/// Who works with the file.
+/// The role in which a process uses the queue.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum QueueRole {
-    /// Whoever waits for an answer, and holds a lock for that.
+    /// Waits for answers, and holds a lock meanwhile.
     Owner,
-    /// Whoever looks or answers.
+    /// Lists or answers entries.
     Visitor,
 }
 
@@ -152,7 +152,7 @@ impl OpenQueue {
         Self { connection, place: None, owners: None, owner: None }.with_secure_delete()
     }
 
-    /// What is deleted is overwritten: answers may be nobody else's business.
+    /// Makes SQLite overwrite deleted content, because answers may be confidential.
     fn with_secure_delete(self) -> Result<Self, QueueError> {
         let set = self.connection.pragma_update(None, "secure_delete", true);
         set.map_err(|error| store_error(error.to_string(), hint_for(&error)))?;
@@ -168,14 +168,14 @@ impl OpenQueue {
         Ok(())
     }
 
-    /// The entry, with whether anybody waits for it at this moment.
+    /// Sets `is_left`: whether the process that waits for the entry has ended.
     fn with_liveness(&self, entry: QueueEntry) -> QueueEntry {
         let owners = self.owners.as_ref().filter(|_| entry.state == EntryState::Waiting);
         let is_left = owners.is_some_and(|owners| !is_alive(owners, &entry.owner));
         QueueEntry { is_left, ..entry }
     }
 
-    /// Ends what expired and what dead processes left behind; writes only if there is any.
+    /// Ends expired entries and those of dead processes. Writes only if there are any.
     fn sweep(&mut self) -> Result<(), QueueRowError> {
         let mut dead = Vec::new();
         if let Some(owners) = &self.owners {
@@ -243,7 +243,8 @@ impl QueueStore for QueueFile {
         if taken.1.is_some() && self.path.is_some() {
             let slot = self.open.lock();
             if let Some(open) = slot.as_ref() {
-                // The log still holds the answer. If a reader is in the way, the next one is not.
+                // The write-ahead log still contains the answer. If a reader blocks this, the next
+                // checkpoint removes it.
                 let _kept =
                     open.connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
             }

@@ -1,4 +1,5 @@
-//! What waits: kept for all, ended once, wiped when its answer is taken.
+//! Tests of the review queue: visible to all processes, ended once, erased when the answer is
+//! taken.
 
 use std::sync::Barrier;
 
@@ -7,7 +8,7 @@ use serde_json::json;
 use super::*;
 use crate::queue::entry::{AskMatter, AskedFor, Matter, ReviewMatter};
 
-/// How long entries wait.
+/// How long entries stay pending.
 const LIMIT: Duration = Duration::from_secs(300);
 
 fn review(arguments: &str) -> QueuedQuestion {
@@ -52,7 +53,7 @@ impl Folder {
         self.0.path().join("record").join("waiting.db")
     }
 
-    /// A handle of its own, as another process would have.
+    /// Returns a separate handle, like that of another process.
     fn file(&self) -> Arc<QueueFile> {
         QueueFile::at(&self.path())
     }
@@ -164,12 +165,12 @@ fn an_answer_that_quotes_another_digest_is_refused() {
     let refused = QueueError::OtherDigest { id: entry.id.clone() };
     assert_eq!(file.answer(&answered), Err(refused.clone()));
     assert_eq!(file.is_over(&entry.id), Ok(false));
-    // Somebody changed what is shown, and left the digest alone.
+    // Change the stored question, but not its digest.
     let changed = serde_json::to_string(&review(r#"{"path": "/"}"#)).unwrap();
     let connection = Connection::open(folder.path()).unwrap();
     connection.execute("UPDATE entries SET asked = ?1", [changed]).unwrap();
     assert_eq!(answer(&file, &entry, &UserDecision::Run, "me"), Err(refused.clone()));
-    // And now the answer along with it.
+    // Change the answer as well.
     connection
         .execute("UPDATE entries SET state = 'answered', answer = '{\"said\":\"run\"}'", [])
         .unwrap();
@@ -229,7 +230,7 @@ fn what_a_client_asked_outlives_its_process_for_the_same_call_of_the_same_client
     let again = next.post(&asked("a", "{}"), LIMIT).unwrap();
     assert_eq!(again.id, entry.id);
     assert_eq!(next.take(&again.id, &again.digest).unwrap().1, Some(UserDecision::Run));
-    // The answer counts once.
+    // The answer is used once.
     assert_ne!(next.post(&asked("a", "{}"), LIMIT).unwrap().id, entry.id);
 }
 

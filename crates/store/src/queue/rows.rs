@@ -1,4 +1,4 @@
-//! The table of what waits for a person, and the statements that change and read it.
+//! Table of the review queue, and the statements that read and change it.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::queue::user_decision::UserDecision;
 use crate::rows::{read_time, unreadable};
 use crate::schema::DatabaseSchema;
 
-/// The table of what waits; the mark reads `SWBW`.
+/// The schema of the queue. The application id reads `SWBW`.
 pub(crate) const QUEUE_SCHEMA: DatabaseSchema =
     DatabaseSchema { application: 0x5357_4257, migrations: &[FORMAT_1] };
 
@@ -39,7 +39,7 @@ const POST: &str = "
     INSERT INTO entries (id, digest, owner, created_at, expires_at, asked)
     VALUES (:id, :digest, :owner, :now, :expires, :asked) ON CONFLICT DO NOTHING";
 
-/// What was answered keeps its time; what waits begins anew.
+/// An answered entry keeps its times; a pending one starts over.
 const ADOPT: &str = "
     UPDATE entries SET owner = ?2, asked = ?3,
         created_at = iif(state = 'waiting', ?4, created_at),
@@ -50,21 +50,20 @@ const END: &str = "
     UPDATE entries SET state = ?2, detail = ?3, word = ?4, ended_at = ?5, answer = ?6
     WHERE id = ?1 AND state = 'waiting'";
 
-/// What ended so long ago is forgotten.
+/// How long ended entries are kept.
 const RETENTION: Duration = Duration::from_secs(86_400);
-/// More does not wait: no person would get through it.
+/// Maximum number of pending entries. A person could not work through more.
 const MAX_WAITING: i64 = 1_000;
-/// Letters and digits that are not taken for one another.
+/// Letters and digits that are not easily confused.
 const ID_ALPHABET: &[u8; 31] = b"abcdefghjkmnpqrstuvwxyz23456789";
 const ID_LEN: usize = 4;
-/// How often another id is tried when one is taken.
+/// Maximum number of attempts to find a free id.
 const MAX_ID_TRIES: usize = 16;
 
-/// Who works with the file, and how to tell who else does.
+/// This process as an owner of entries, and the locks of all owners.
 pub(crate) struct LocalOwner {
-    /// The name of this process as an owner.
     pub(crate) name: String,
-    /// The folder of locks; none in memory, where nobody else is.
+    /// The folder of owner locks; `None` in memory, where there are no other processes.
     pub(crate) owners: Option<PathBuf>,
 }
 
@@ -74,7 +73,7 @@ impl LocalOwner {
     }
 }
 
-/// Why a statement did not do what it should.
+/// An error of a statement.
 #[derive(Debug)]
 pub(crate) enum QueueRowError {
     Database(rusqlite::Error),
@@ -131,7 +130,7 @@ pub(crate) fn post(
     Err(refuse(QueueError::Store { reason, hint: "try again in a moment" }))
 }
 
-/// The same question of a process that has ended: it waits on, or was answered meanwhile.
+/// Finds the same question of a process that has ended. It may be pending or answered.
 fn find_left_behind(
     connection: &Connection,
     here: &LocalOwner,
@@ -148,7 +147,7 @@ fn find_left_behind(
     let entries = statement.query_map((digest, now), |row| Ok(read_entry(row).ok()))?;
     for entry in entries {
         let Some(entry) = entry? else { continue };
-        // What is kept is compared itself: the digest beside it could be anybody's.
+        // Recompute the digest from the stored question: the digest column could have been changed.
         let is_same = entry.asked.matter.digest() == digest && asked.repeats(&entry.asked);
         if is_same && !here.is_alive(&entry.owner) {
             return Ok(Some(entry.id));
@@ -157,11 +156,11 @@ fn find_left_behind(
     Ok(None)
 }
 
-/// What waits, the oldest first.
+/// Returns the pending entries, oldest first.
 pub(crate) fn list(connection: &Connection) -> rusqlite::Result<Vec<QueueEntry>> {
     let query = "SELECT * FROM entries WHERE state = 'waiting' ORDER BY created_at, id";
     let mut statement = connection.prepare_cached(query)?;
-    // One that cannot be read does not hide the others; it expires like all.
+    // An unreadable entry does not hide the others; it expires like them.
     let entries = statement.query_map([], |row| Ok(read_entry(row).ok()))?;
     entries.filter_map(Result::transpose).collect()
 }
@@ -189,7 +188,8 @@ pub(crate) fn answer(
     if let Some(how) = how {
         return Err(refuse(QueueError::Over { id, how }));
     }
-    // What is shown is what was asked: both are told by the fingerprint.
+    // Compare both the stored digest and that of the stored question, so that the person saw
+    // exactly the question that is answered.
     if entry.digest != answered.digest || entry.asked.matter.digest() != answered.digest {
         return Err(refuse(QueueError::OtherDigest { id }));
     }
@@ -201,7 +201,7 @@ pub(crate) fn answer(
     Ok(())
 }
 
-/// Ends an entry that waits; gives whether it did.
+/// Ends a pending entry. Returns false if it was not pending.
 pub(crate) fn end(
     connection: &Connection,
     id: &str,
@@ -227,7 +227,7 @@ pub(crate) fn is_over(connection: &Connection, id: &str) -> rusqlite::Result<boo
     Ok(state.is_none_or(|state| state != "waiting"))
 }
 
-/// Hands the answer out and leaves nothing of it.
+/// Returns the answer and erases it.
 pub(crate) fn take(
     connection: &Connection,
     id: &str,
@@ -245,13 +245,13 @@ pub(crate) fn take(
     Ok((entry.state, given))
 }
 
-/// The processes whose entries wait, or whose answers have not been taken.
+/// Returns the processes with pending entries or answers that were not taken.
 pub(crate) fn owners(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     let query = "SELECT DISTINCT owner FROM entries WHERE state = 'waiting' OR answer IS NOT NULL";
     connection.prepare_cached(query)?.query_map([], |row| row.get(0))?.collect()
 }
 
-/// Whether something waits whose time is over.
+/// Returns whether a pending entry has expired.
 pub(crate) fn has_expired(connection: &Connection) -> rusqlite::Result<bool> {
     let query =
         "SELECT EXISTS (SELECT 1 FROM entries WHERE state = 'waiting' AND expires_at <= ?1)";
@@ -259,8 +259,7 @@ pub(crate) fn has_expired(connection: &Connection) -> rusqlite::Result<bool> {
     connection.prepare_cached(query)?.query_row([now], |row| row.get(0))
 }
 
-/// Ends what expired and what dead processes left behind.
-/// What dead processes left behind and nobody will come back for.
+/// Returns the entries of dead processes that will not be asked again.
 pub(crate) fn abandoned_entries(
     connection: &Connection,
     dead: &[String],
@@ -282,6 +281,7 @@ pub(crate) fn abandoned_entries(
     Ok(found)
 }
 
+/// Ends expired entries and the given abandoned ones, whose answers it erases.
 pub(crate) fn sweep(connection: &Connection, abandoned: &[String]) -> rusqlite::Result<()> {
     let now = Timestamp::now().as_microsecond();
     connection.execute(
@@ -324,14 +324,14 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<QueueEntry> {
         created_at: read_time(row, "created_at")?.unwrap_or_default(),
         expires_at: read_time(row, "expires_at")?.unwrap_or_default(),
         owner: row.get("owner")?,
-        // Whoever knows the folder of locks looks.
+        // Set by `OpenQueue::with_liveness`, which knows the folder of locks.
         is_left: false,
         state,
     })
 }
 
 fn new_id() -> String {
-    // Keys of the standard hasher differ between processes and from one to the next.
+    // The standard hasher has random keys that differ per process and per instance.
     let mut chance = RandomState::new().build_hasher().finish();
     let base = ID_ALPHABET.len() as u64;
     let letters = (0..ID_LEN).filter_map(|_| {

@@ -1,55 +1,56 @@
-//! Where what waits is kept, so that every process can see and answer it.
+//! The interface of the review queue, through which every process can see and answer entries.
 
 use std::time::Duration;
 
 use crate::queue::entry::{EntryState, QueueEntry, QueuedQuestion};
 use crate::queue::user_decision::UserDecision;
 
-/// Keeps what waits. All methods may block for a short time.
+/// Storage of queue entries. All methods may block for a short time.
 ///
-/// An entry ends once: of everyone who tries, one succeeds.
+/// An entry ends once: if several callers try to end it, one succeeds.
 pub trait QueueStore: Send + Sync {
     /// Adds an entry that this process waits for.
     ///
     /// # Errors
-    /// When it cannot be kept.
+    /// If the entry cannot be stored.
     fn post(&self, asked: &QueuedQuestion, limit: Duration) -> Result<QueueEntry, QueueError>;
 
-    /// What waits, the oldest first. What expired or was left behind by a dead process does not.
+    /// Returns the pending entries, oldest first, without those that expired or that a dead process
+    /// abandoned.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If the queue cannot be read.
     fn list(&self) -> Result<Vec<QueueEntry>, QueueError>;
 
-    /// The entry of that name, whatever its state.
+    /// Returns the entry with this id, in any state.
     ///
     /// # Errors
-    /// When there is none, or it cannot be read.
+    /// If there is no such entry, or the queue cannot be read.
     fn find(&self, id: &str) -> Result<QueueEntry, QueueError>;
 
-    /// Answers an entry for whoever waits for it.
+    /// Answers a pending entry.
     ///
     /// # Errors
-    /// When it does not wait any more, or the digest is that of something else.
+    /// If the entry has ended, or the digest does not match it.
     fn answer(&self, answered: &QueueAnswer<'_>) -> Result<(), QueueError>;
 
-    /// Ends an entry of this process; gives whether nobody else was faster.
+    /// Ends an entry of this process. Returns false if it had already ended.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// If the queue cannot be written.
     fn end(&self, id: &str, state: &EntryState) -> Result<bool, QueueError>;
 
-    /// Whether an entry has ended.
+    /// Returns whether an entry has ended.
     ///
     /// # Errors
-    /// When it cannot be read.
+    /// If the queue cannot be read.
     fn is_over(&self, id: &str) -> Result<bool, QueueError>;
 
-    /// How an entry of this process ended, and the answer if there is one: it is handed out once,
-    /// and nothing of it is left.
+    /// Returns the state of an entry of this process, and takes its answer. The answer is returned
+    /// once, and then erased from the queue.
     ///
     /// # Errors
-    /// When it cannot be read, or is not what it was.
+    /// If the queue cannot be read, or the entry does not match the digest.
     fn take(
         &self,
         id: &str,
@@ -61,39 +62,33 @@ pub trait QueueStore: Send + Sync {
 #[derive(Clone, Copy, Debug)]
 pub struct QueueAnswer<'a> {
     pub id: &'a str,
-    /// What the person saw.
+    /// Digest of the entry that the person saw.
     pub digest: &'a str,
     pub decision: &'a UserDecision,
     pub by: &'a str,
 }
 
-/// Why what waits could not be listed, found or answered.
+/// An error of listing, finding or answering entries.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QueueError {
-    /// There is no such entry.
     #[error("nothing that waits is called `{0}`")]
     Unknown(String),
-    /// Somebody was faster, or it is too late.
+    /// The entry was already answered, was withdrawn, or expired.
     #[error("`{id}` does not wait any more: {how}")]
     Over { id: String, how: String },
-    /// The answer is to something else than what waits.
+    /// The digest does not match the entry.
     #[error("the digest is not that of `{id}`: the answer was meant for something else")]
     OtherDigest { id: String },
-    /// The answer is none to what was asked.
+    /// The answer does not fit the question.
     #[error("that is no answer to it: {0}")]
     DoesNotFit(String),
-    /// The file cannot be used.
+    /// The queue cannot be used.
     #[error("what waits for a person cannot be kept: {reason}")]
-    Store {
-        /// What stands in the way.
-        reason: String,
-        /// What to do about it.
-        hint: &'static str,
-    },
+    Store { reason: String, hint: &'static str },
 }
 
 impl QueueError {
-    /// What to do next.
+    /// Returns the remedy for this error.
     #[must_use]
     pub const fn hint(&self) -> Option<&'static str> {
         match self {

@@ -1,34 +1,34 @@
-//! What a person said to something that waited, whichever face they said it at.
+//! Decisions of people about queue entries, independent of the face.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use switchboard_core::Answer;
 
-/// What a person said: to the question about a call, or to what a server asks.
+/// A person's decision about a call, or reply to a server's question.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "said", content = "with", rename_all = "snake_case")]
 pub enum UserDecision {
-    /// Run the call, this once.
+    /// Run the call once.
     Run,
-    /// Run it with these arguments instead: the text of a JSON object.
+    /// Run the call with other arguments, the text of a JSON object.
     RunWith(String),
-    /// Run it, and do not ask for this tool again as long as the caller's session goes on.
+    /// Run the call, and do not ask for this tool again during the caller's session.
     Session,
-    /// Run it, and do not ask for this tool again.
+    /// Run the call, and do not ask for this tool again.
     Always,
     Skip,
-    /// Do not run it; do this instead.
+    /// Do not run the call. The text says what to do instead.
     Reject(String),
-    /// Yes to the server; with what was filled in, if there was a form.
+    /// Accept the server's request, with the content of its form if there was one.
     Accept(Option<Map<String, Value>>),
-    /// No to the server.
+    /// Decline the server's request.
     Decline,
-    /// Neither yes nor no.
+    /// Dismiss the server's request without a decision.
     Cancel,
 }
 
 impl UserDecision {
-    /// It in one word.
+    /// Returns the decision in one word.
     #[must_use]
     pub const fn word(&self) -> &'static str {
         match self {
@@ -43,7 +43,7 @@ impl UserDecision {
         }
     }
 
-    /// It as the answer to the question about a call, if it is one.
+    /// Converts the decision to the answer of a review, if it is one.
     #[must_use]
     pub fn into_answer(self) -> Option<Answer> {
         match self {
@@ -57,7 +57,7 @@ impl UserDecision {
         }
     }
 
-    /// It as the reply to a server, if it is one.
+    /// Converts the decision to the reply to a server, if it is one.
     #[must_use]
     pub fn into_reply(self) -> Option<AskReply> {
         match self {
@@ -97,12 +97,12 @@ impl From<&AskReply> for UserDecision {
     }
 }
 
-/// The reply of a person to a server's question.
+/// A person's reply to a server's question.
 #[derive(Clone, Debug, PartialEq)]
 pub enum AskReply {
-    /// Yes, with the content of the form, if there was one.
+    /// Accepts, with the content of the form if there was one.
     Accept(Option<Map<String, Value>>),
     Decline,
-    /// Neither yes nor no.
+    /// Dismisses the question without a decision.
     Cancel,
 }

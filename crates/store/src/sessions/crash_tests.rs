@@ -1,6 +1,6 @@
-//! Processes that are killed in the middle of a conversation: what was said stays said.
+//! Tests of processes that are killed during a conversation: reported steps are not lost.
 //!
-//! The process that is killed is this test binary again, told by its environment what to do.
+//! The killed process is this test binary, controlled by environment variables.
 
 use std::collections::BTreeMap;
 use std::io::BufRead;
@@ -28,7 +28,7 @@ fn the_process_to_be_killed() {
     runtime.block_on(async {
         let sessions = SessionStore::open(Path::new(&path), durability).unwrap();
         let mut next = sessions.steps(&id).await.unwrap().len() as u64 + 1;
-        // Bounded in case the parent is gone.
+        // Bounded, in case the parent has died.
         for _ in 0..100_000 {
             let words = body(&format!("{next} of {}", std::process::id()));
             match sessions.append(&id, next, "said", words).await {
@@ -43,8 +43,8 @@ fn the_process_to_be_killed() {
     });
 }
 
-/// Lets a process go on with the conversation until it has told of enough steps, kills it, and
-/// gives its number and the steps it told of.
+/// Lets a process continue the conversation until it has reported enough steps, then kills it.
+/// Returns its process id and the reported steps.
 fn killed_after(path: &Path, work: &str, enough: usize) -> (u32, Vec<u64>) {
     let (mut child, output) = start(KILLED, path, work);
     let mut told = Vec::new();
@@ -78,7 +78,7 @@ async fn every_step_a_killed_process_told_of_is_there() {
             assert_eq!(sessions.open_report(), Some(&OpenReport::default()));
             let steps = sessions.steps(&id).await.unwrap();
             let kept: Vec<_> = steps.into_iter().map(|step| step.body).collect();
-            // The last one may have been committed before the process could tell of it.
+            // The last step may have been committed before the process could report it.
             let untold = body(&format!("{} of {process}", expected.len() + 1));
             expected.extend((kept.len() > expected.len()).then_some(untold));
             assert_eq!(kept, expected, "round {round}");

@@ -1,90 +1,70 @@
-//! Why conversations could not be opened, found, continued or read.
+//! Errors of the session store.
 
 use std::path::PathBuf;
 
 use crate::file::{FileError, hint_for};
 use crate::sessions::id::SessionId;
 
-/// Why conversations could not be opened, found, continued or read.
+/// An error of opening, finding, continuing or reading conversations.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SessionError {
-    /// The file or its folder cannot be used at all.
+    /// The file or its folder cannot be used.
     #[error("the conversations in `{path}` cannot be opened: {reason}")]
-    Open {
-        path: PathBuf,
-        /// What stands in the way.
-        reason: String,
-        /// What to do about it.
-        hint: &'static str,
-    },
-    /// A newer version of this program wrote the file.
+    Open { path: PathBuf, reason: String, hint: &'static str },
+    /// The file was written by a newer version of this program.
     #[error("the conversations in `{path}` have format {found}, this version knows up to {known}")]
     TooNew {
         path: PathBuf,
-        /// The format of the file.
         found: i64,
-        /// The newest format this version can read.
+        /// Newest format that this version reads.
         known: i64,
     },
-    /// Anyone on the machine could change what was said.
+    /// Any user of the machine could change the conversations.
     #[error("every user of this machine can write to the folder `{path}`")]
     Exposed { path: PathBuf },
-    /// There is no such conversation.
     #[error("there is no conversation `{word}`")]
     Unknown {
-        /// What was asked for.
         word: String,
-        /// Names and ids that are like it.
+        /// Similar names and ids.
         near: Vec<String>,
     },
-    /// Several conversations could be meant.
     #[error("`{word}` can mean several conversations: {}", candidates.join(", "))]
     Ambiguous {
-        /// What was asked for.
         word: String,
-        /// The ids of those that were changed last, with their names.
+        /// Ids and names of the most recently changed matches.
         candidates: Vec<String>,
     },
-    /// The step is not the next one: someone else added steps.
+    /// The step is not the next one, because another process added steps.
     #[error("step {number} is not the next one of the conversation `{id}`: it goes on elsewhere")]
     Conflict {
         id: SessionId,
-        /// The step that was not added.
+        /// The rejected step.
         number: u64,
     },
-    /// Another process has the conversation open.
     #[error("the conversation `{id}` is open elsewhere")]
     InUse { id: SessionId },
-    /// The conversation is shorter, or the step is before its first.
+    /// The step number is 0, or greater than the number of steps.
     #[error("the conversation `{id}` has no step {number}; it has {steps}")]
     NoSuchStep {
         id: SessionId,
-        /// The step that was asked for.
+        /// The requested step.
         number: u64,
-        /// How many it has.
+        /// Number of steps in the conversation.
         steps: u64,
     },
-    /// The text cannot be the name of a conversation.
     #[error("`{0}` cannot be the name of a conversation")]
     BadName(String),
-    /// The text is not the id of a conversation.
     #[error("`{0}` is not the id of a conversation")]
     BadId(String),
-    /// Nothing was changed, or nobody can tell.
+    /// The change was not written, or it is unknown whether it was.
     #[error("the conversation cannot be written: {reason}")]
-    Write {
-        /// What stands in the way.
-        reason: String,
-        /// What to do about it.
-        hint: &'static str,
-    },
-    /// A query failed.
+    Write { reason: String, hint: &'static str },
     #[error("the conversations cannot be read: {0}")]
     Read(String),
 }
 
 impl SessionError {
-    /// What to do next.
+    /// Returns the remedy for this error.
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         let fixed = match self {

@@ -1,4 +1,4 @@
-//! Which conversation a word means: an id, a name, the beginning of an id, or `last`.
+//! Lookup of a conversation by id, name, prefix of an id, or `last`.
 
 use rusqlite::{Connection, Params};
 use switchboard_text::nearest_names;
@@ -8,15 +8,15 @@ use crate::sessions::id::is_part_of_id;
 use crate::sessions::rows::{SessionRowError, list, read_summary};
 use crate::sessions::store::SessionSummary;
 
-/// Means the conversation that was changed last, so none can be called so.
+/// Refers to the conversation that was changed last. No conversation can have this name.
 const LAST_KEYWORD: &str = "last";
 const MAX_NAME_LEN: usize = 100;
-/// How many are named when a word means several, or none.
+/// Maximum number of conversations or names to suggest.
 const MAX_CANDIDATES: usize = 8;
-/// How many conversations are looked through for a name that is like the word.
+/// Maximum number of conversations that are searched for similar names.
 const MAX_COMPARED: u32 = 1000;
 
-/// The conversation that `word` means.
+/// Returns the conversation that `word` refers to.
 pub(crate) fn find(connection: &Connection, word: &str) -> Result<SessionSummary, SessionRowError> {
     let word = word.trim();
     if let Some(found) = single_match(query(connection, "id = ?1", [word])?, word)? {
@@ -30,7 +30,7 @@ pub(crate) fn find(connection: &Connection, word: &str) -> Result<SessionSummary
     if let Some(found) = single_match(query(connection, "name = ?1", [word])?, word)? {
         return Ok(found);
     }
-    // The range serves the index, which a pattern would not: `{` follows `z`.
+    // A range can use the index, unlike a pattern. `{` is the character after `z`.
     if !word.is_empty()
         && is_part_of_id(word)
         && let Some(found) =
@@ -42,7 +42,7 @@ pub(crate) fn find(connection: &Connection, word: &str) -> Result<SessionSummary
     Err(SessionError::Unknown { word: word.to_owned(), near }.into())
 }
 
-/// The name without the space around it, if a conversation can be called so.
+/// Trims and validates a name.
 pub(crate) fn check_name(name: &str) -> Result<String, SessionError> {
     let trimmed = name.trim();
     let good = !trimmed.is_empty()
@@ -52,7 +52,7 @@ pub(crate) fn check_name(name: &str) -> Result<String, SessionError> {
     if good { Ok(trimmed.to_owned()) } else { Err(SessionError::BadName(name.to_owned())) }
 }
 
-/// The last changed of those that match, one more than are ever named.
+/// Returns the most recently changed matches, one more than are ever listed.
 fn query(
     connection: &Connection,
     condition: &str,

@@ -1,4 +1,4 @@
-//! The name a conversation gets from us: short, sorted by time, never given twice.
+//! Ids of conversations: short, sorted by time, unique.
 
 use std::fmt;
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -13,20 +13,20 @@ const TIME_DIGITS: usize = 8;
 const RANDOM_DIGITS: usize = 4;
 const LENGTH: usize = TIME_DIGITS + RANDOM_DIGITS;
 const BASE: u32 = 36;
-/// The start of 2020; eight digits of milliseconds from there last until 2109.
+/// The start of 2020. Eight digits of milliseconds since then last until 2109.
 const EPOCH_MS: i64 = 1_577_836_800_000;
 const MAX_TIME: u64 = (BASE as u64).pow(TIME_DIGITS as u32) - 1;
 
-/// The id of a conversation: twelve lower-case letters and digits, later ones sorted after earlier.
+/// The id of a conversation: twelve lower-case letters and digits that sort by time.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct SessionId(String);
 
 impl SessionId {
-    /// Reads an id.
+    /// Parses an id.
     ///
     /// # Errors
-    /// If the text does not look like one.
+    /// If the text is not a well-formed id.
     pub fn parse(text: &str) -> Result<Self, SessionError> {
         if text.len() == LENGTH && is_part_of_id(text) {
             Ok(Self(text.to_owned()))
@@ -35,16 +35,17 @@ impl SessionId {
         }
     }
 
-    /// The id as text.
+    /// Returns the id as text.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// A new id for a conversation that begins at `time`; the caller sees to it that it is free.
+    /// Returns a new id for a conversation that starts at `time`. The caller checks that it is not
+    /// in use.
     pub fn at(time: Timestamp) -> Self {
         let since = u64::try_from(time.as_millisecond() - EPOCH_MS).unwrap_or(0);
-        // Keys of the standard hasher differ between processes and from one to the next.
+        // The standard hasher has random keys that differ per process and per instance.
         let chance = RandomState::new().build_hasher().finish();
         let mut id = digits(since.min(MAX_TIME), TIME_DIGITS);
         id.push_str(&digits(chance, RANDOM_DIGITS));
@@ -52,12 +53,12 @@ impl SessionId {
     }
 }
 
-/// Whether the text could be a part of an id.
+/// Returns whether the text consists of characters of an id.
 pub(crate) fn is_part_of_id(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
 }
 
-/// The last `count` digits of a number.
+/// Returns the last `count` digits of a number, in base 36.
 fn digits(mut number: u64, count: usize) -> String {
     let mut reversed = Vec::with_capacity(count);
     for _ in 0..count {

@@ -1,4 +1,4 @@
-//! Conversations, kept step by step in a database of their own.
+//! Conversations, stored step by step in their own database.
 
 #[cfg(test)]
 pub(crate) mod crash_tests;

@@ -1,4 +1,4 @@
-//! The tables of conversations and the statements that change and read them.
+//! Tables of conversations, and the statements that read and change them.
 
 use std::path::{Path, PathBuf};
 
@@ -14,7 +14,7 @@ use crate::sessions::id::SessionId;
 use crate::sessions::store::{NewSession, SessionStep, SessionSummary};
 use crate::statements::JsonText;
 
-/// The tables of conversations; the mark reads `SWBC`.
+/// The schema of the session store. The application id reads `SWBC`.
 pub(crate) const SESSIONS_SCHEMA: DatabaseSchema =
     DatabaseSchema { application: 0x5357_4243, migrations: &[FORMAT_1] };
 
@@ -79,17 +79,17 @@ const KEEP_TEXT: &str = "
     SELECT ?1, ?2, ?3 FROM sessions WHERE id = ?1
     ON CONFLICT (session, handle) DO UPDATE SET text = excluded.text";
 
-/// How often another id is tried when one is taken.
+/// Maximum number of attempts to find a free id.
 const MAX_ID_TRIES: usize = 16;
 
-/// Why a statement did not do what it should.
+/// An error of a statement.
 #[derive(Debug)]
 pub(crate) enum SessionRowError {
     Database(rusqlite::Error),
     Refused(SessionError),
 }
 
-/// What a face may set.
+/// A field that a face may set.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum SessionField {
     Name,
@@ -113,7 +113,7 @@ pub(crate) fn create(
     })
 }
 
-/// Copies a conversation up to a step, with all texts that were kept for it.
+/// Copies a conversation up to a step, with all its stored texts.
 pub(crate) fn fork(
     connection: &Connection,
     now: Timestamp,
@@ -150,6 +150,7 @@ pub(crate) fn append(
     let at = step.at.as_microsecond();
     let advanced = connection.prepare_cached(ADVANCE)?.execute((id.as_str(), number, at))?;
     if advanced == 0 {
+        // Fails with `Unknown` if there is no such conversation.
         step_count(connection, id)?;
         return Err(SessionError::Conflict { id: id.clone(), number: step.number }.into());
     }
@@ -200,7 +201,7 @@ pub(crate) fn text(
     statement.query_row((id.as_str(), handle), |row| row.get(0)).optional()
 }
 
-/// All steps in order; the caller holds a transaction, so that they are those of one moment.
+/// Returns all steps in order. The caller holds a transaction, so that they are consistent.
 pub(crate) fn steps(
     connection: &Connection,
     id: &SessionId,
@@ -210,14 +211,14 @@ pub(crate) fn steps(
     let mut statement = connection.prepare_cached(query)?;
     let steps: Vec<SessionStep> =
         statement.query_map([id.as_str()], read_step)?.collect::<rusqlite::Result<_>>()?;
-    // A conversation with a hole would tell a model things that were never said.
+    // A conversation with a gap would show a model an exchange that never took place.
     if !steps.iter().map(|step| step.number).eq(1..=count) {
         return Err(unreadable(format!("steps of the conversation `{id}` are missing")).into());
     }
     Ok(steps)
 }
 
-/// Conversations, last changed first.
+/// Returns the conversations, most recently changed first.
 pub(crate) fn list(connection: &Connection, limit: u32) -> rusqlite::Result<Vec<SessionSummary>> {
     let query = "SELECT * FROM sessions ORDER BY changed_at DESC, id DESC LIMIT ?1";
     connection.prepare_cached(query)?.query_map([limit], read_summary)?.collect()
@@ -280,7 +281,7 @@ fn parse_id(text: &str) -> rusqlite::Result<SessionId> {
     SessionId::parse(text).map_err(|error| unreadable(error.to_string()))
 }
 
-/// A count for the database, which has no greater ones.
+/// Converts a count to SQLite's signed integers, saturating.
 fn to_database_count(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -297,7 +298,7 @@ impl From<SessionError> for SessionRowError {
     }
 }
 
-/// A folder on its way into a column of text.
+/// A folder as SQL text. Unix paths need not be UTF-8.
 struct FolderText<'a>(&'a Path);
 
 #[cfg(unix)]
@@ -317,14 +318,14 @@ impl ToSql for FolderText<'_> {
     }
 }
 
-/// The folder that was kept.
+/// Converts a stored folder back to a path.
 #[cfg(unix)]
 fn folder(text: Bytes) -> PathBuf {
     use std::os::unix::ffi::OsStringExt;
     std::ffi::OsString::from_vec(text.into()).into()
 }
 
-/// The folder that was kept.
+/// Converts a stored folder back to a path.
 #[cfg(not(unix))]
 fn folder(text: Bytes) -> PathBuf {
     String::from_utf8_lossy(&text).into_owned().into()

@@ -1,4 +1,4 @@
-//! The handle on conversations: begins, continues, forks, finds and reads them.
+//! The handle on conversations: creates, continues, forks, finds and reads them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -24,10 +24,9 @@ use crate::sessions::id::SessionId;
 use crate::sessions::rows as store;
 use crate::sessions::rows::{SESSIONS_SCHEMA, SessionField, SessionRowError};
 
-/// Conversations that survive the process; clones are handles on the same file.
+/// A store of conversations. Clones share the same file.
 ///
-/// Every change is one commit. A method that is given up while it waits may still have done its
-/// work.
+/// Every change is one commit. A cancelled method may still complete its work.
 #[derive(Debug, Clone)]
 pub struct SessionStore(Arc<SessionStoreShared>);
 
@@ -38,14 +37,12 @@ struct SessionStoreShared {
     place: Option<SameFile>,
 }
 
-/// A conversation that begins.
+/// A conversation to create.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewSession {
-    /// What its owner calls it.
     pub name: Option<String>,
-    /// The model it is held with.
     pub model: String,
-    /// The folder it is about.
+    /// The working folder of the conversation.
     pub folder: PathBuf,
 }
 
@@ -53,38 +50,35 @@ pub struct NewSession {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionSummary {
     pub id: SessionId,
-    /// What its owner calls it.
     pub name: Option<String>,
-    /// The model it is held with.
     pub model: String,
-    /// The folder it is about.
+    /// The working folder of the conversation.
     pub folder: PathBuf,
     pub created_at: Timestamp,
-    /// When its last step was added.
+    /// When the last step was added.
     pub changed_at: Timestamp,
-    /// How many steps it has.
+    /// Number of steps.
     pub steps: u64,
-    /// The conversation it was forked from and the last step taken from there. That conversation
-    /// may have been deleted since.
+    /// The conversation that it was forked from, and the last copied step. The parent may have been
+    /// deleted.
     pub parent: Option<(SessionId, u64)>,
-    /// Its first words, as the face set them.
+    /// The first words of the conversation, as set by the face.
     pub opening: Option<String>,
 }
 
-/// One step of a conversation.
+/// A step of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SessionStep {
-    /// Its place, from 1.
+    /// Position in the conversation, from 1.
     pub number: u64,
-    /// When it was added.
     pub at: Timestamp,
-    /// What kind of step it is, in the words of the face.
+    /// Kind of the step, as named by the face.
     pub kind: String,
-    /// The JSON text of it.
+    /// JSON text.
     pub body: Bytes,
 }
 
-/// How a transaction begins, and how its failure is told.
+/// The access of a transaction, which determines its locking and its error type.
 #[derive(Debug, Clone, Copy)]
 enum TransactionAccess {
     Read,
@@ -92,7 +86,7 @@ enum TransactionAccess {
 }
 
 impl SessionStore {
-    /// Opens or creates the file at `path`; blocks for a short time.
+    /// Opens or creates the store at `path`. Blocks for a short time.
     ///
     /// # Errors
     /// If the file or its folder cannot be used.
@@ -105,10 +99,10 @@ impl SessionStore {
         Ok(Self::from_connection(connection, Some((path.to_owned(), opened))))
     }
 
-    /// Conversations that are gone with the last handle.
+    /// Returns a store that is lost with its last handle.
     ///
     /// # Errors
-    /// If there is no memory for them.
+    /// If the in-memory database cannot be created.
     pub fn in_memory() -> Result<Self, SessionError> {
         let place = Path::new(":memory:");
         let mut connection =
@@ -117,21 +111,21 @@ impl SessionStore {
         Ok(Self::from_connection(connection, None))
     }
 
-    /// The file; none if nothing outlives the handle.
+    /// Returns the path of the file, or `None` if the store is in memory.
     pub fn path(&self) -> Option<&Path> {
         self.0.file.as_ref().map(|(path, _)| path.as_path())
     }
 
-    /// What happened while the file was opened; none if nothing outlives the handle.
+    /// Returns the report about opening the file, or `None` if the store is in memory.
     #[must_use]
     pub fn open_report(&self) -> Option<&OpenReport> {
         self.0.file.as_ref().map(|(_, opened)| opened)
     }
 
-    /// Begins a conversation without steps.
+    /// Creates a conversation without steps.
     ///
     /// # Errors
-    /// If the name is not one, or nothing can be written.
+    /// If the name is invalid, or the file cannot be written.
     pub async fn create(&self, new: NewSession) -> Result<SessionId, SessionError> {
         let name = new.name.as_deref().map(check_name).transpose()?;
         let new = NewSession { name, ..new };
@@ -140,10 +134,10 @@ impl SessionStore {
             .await
     }
 
-    /// Adds step `number`; it is on disk when this returns.
+    /// Adds step `number`. The step is committed when this returns.
     ///
     /// # Errors
-    /// `Conflict` if it is not exactly the next one, for then another process went on.
+    /// `Conflict` if `number` is not the next one, because another process added steps.
     pub async fn append(
         &self,
         id: &SessionId,
@@ -157,16 +151,16 @@ impl SessionStore {
             .await
     }
 
-    /// All steps, in order.
+    /// Returns all steps, in order.
     ///
     /// # Errors
-    /// If there is no such conversation, or not all of it can be read.
+    /// If there is no such conversation, or steps are missing or unreadable.
     pub async fn steps(&self, id: &SessionId) -> Result<Vec<SessionStep>, SessionError> {
         let id = id.clone();
         self.run(TransactionAccess::Read, move |connection| store::steps(connection, &id)).await
     }
 
-    /// Conversations, last changed first.
+    /// Returns the conversations, most recently changed first.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -175,24 +169,24 @@ impl SessionStore {
             .await
     }
 
-    /// The conversation with that id or name, whose id begins so, or that was changed `last`.
+    /// Returns the conversation with this id, name or prefix of an id, or the `last` changed one.
     ///
     /// # Errors
-    /// `Unknown` or `Ambiguous` if the word does not mean exactly one.
+    /// `Unknown` or `Ambiguous` if the word does not refer to exactly one conversation.
     pub async fn find(&self, word: &str) -> Result<SessionSummary, SessionError> {
         let word = word.to_owned();
         self.run(TransactionAccess::Read, move |connection| find(connection, &word)).await
     }
 
-    /// Gives the conversation a name; several may have the same.
+    /// Names the conversation. Names do not have to be unique.
     ///
     /// # Errors
-    /// If the name is not one, or there is no such conversation.
+    /// If the name is invalid, or there is no such conversation.
     pub async fn rename(&self, id: &SessionId, name: &str) -> Result<(), SessionError> {
         self.set(id, SessionField::Name, check_name(name)?).await
     }
 
-    /// Sets the words that a list shows of it.
+    /// Sets the first words that lists show.
     ///
     /// # Errors
     /// If there is no such conversation.
@@ -200,7 +194,7 @@ impl SessionStore {
         self.set(id, SessionField::Opening, text.to_owned()).await
     }
 
-    /// Sets the model it is held with.
+    /// Sets the model of the conversation.
     ///
     /// # Errors
     /// If there is no such conversation.
@@ -208,7 +202,7 @@ impl SessionStore {
         self.set(id, SessionField::Model, model.to_owned()).await
     }
 
-    /// Removes the conversation with its steps and texts; forks of it stay.
+    /// Deletes the conversation with its steps and texts. Its forks remain.
     ///
     /// # Errors
     /// If there is no such conversation.
@@ -217,10 +211,10 @@ impl SessionStore {
         self.run(TransactionAccess::Write, move |connection| store::delete(connection, &id)).await
     }
 
-    /// Copies the steps up to `upto` and all kept texts into a conversation of its own.
+    /// Copies the steps up to `upto`, and all stored texts, to a new conversation.
     ///
     /// # Errors
-    /// `NoSuchStep` if there is no such step.
+    /// `NoSuchStep` if the conversation does not have step `upto`.
     pub async fn fork(
         &self,
         id: &SessionId,
@@ -236,7 +230,7 @@ impl SessionStore {
         .await
     }
 
-    /// Keeps a long text that is read in parts; one with the same handle is replaced.
+    /// Stores a long text that is read in parts. Replaces a text with the same handle.
     ///
     /// # Errors
     /// If there is no such conversation.
@@ -255,7 +249,7 @@ impl SessionStore {
         .await
     }
 
-    /// A text that was kept.
+    /// Returns a stored text.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -286,7 +280,7 @@ impl SessionStore {
         .await
     }
 
-    /// Does the work in one transaction, on a thread that may wait for the disk.
+    /// Runs `work` in one transaction, on a blocking thread.
     async fn run<T: Send + 'static>(
         &self,
         access: TransactionAccess,
@@ -356,7 +350,7 @@ impl TransactionAccess {
         }
     }
 
-    /// The work was broken off; nothing of it was committed.
+    /// Returns the error of work that panicked or was cancelled. Its transaction was rolled back.
     fn abort_error(self, reason: String) -> SessionError {
         match self {
             Self::Read => SessionError::Read(reason),
@@ -365,19 +359,19 @@ impl TransactionAccess {
     }
 }
 
-/// The right to go on with a conversation, until it is dropped or the process ends.
+/// The exclusive right to continue a conversation, until it is dropped or the process ends.
 #[derive(Debug)]
 pub struct SessionLock {
     _lock: Option<Lock>,
 }
 
 impl SessionStore {
-    /// Takes the right to go on with a conversation.
+    /// Acquires the exclusive right to continue a conversation.
     ///
     /// # Errors
-    /// When another process has it, or there is no way to tell.
+    /// If another process has it, or the lock file cannot be used.
     pub fn lock_session(&self, id: &SessionId) -> Result<SessionLock, SessionError> {
-        // What is only in memory is nobody else's.
+        // A store in memory is not shared with other processes.
         let Some(path) = self.path() else { return Ok(SessionLock { _lock: None }) };
         let folder = parent_folder(path).join("held");
         let trouble = |error: std::io::Error| SessionError::Write {

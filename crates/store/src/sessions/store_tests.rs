@@ -1,4 +1,4 @@
-//! What is kept of conversations, what a word finds, and that forks go ways of their own.
+//! Tests of stored conversations: contents, lookup, and independent forks.
 
 use proptest::prelude::*;
 
@@ -17,19 +17,19 @@ pub(crate) fn body(text: &str) -> Bytes {
 }
 
 impl SessionStore {
-    /// Shortens the patience with other processes.
+    /// Shortens the wait for other processes.
     pub(crate) fn wait_for_others(&self, limit: Duration) {
         self.0.connection.lock().busy_timeout(limit).unwrap();
     }
 
-    /// Makes the disk seem as small as this.
+    /// Limits the size of the database, as a full disk would.
     pub(crate) fn limit_pages(&self, pages: u32) {
         let connection = self.0.connection.lock();
         connection.pragma_update_and_check(None, "max_page_count", pages, |_| Ok(())).unwrap();
     }
 }
 
-/// Appends steps with these texts to what is there.
+/// Appends steps with these texts.
 async fn say(sessions: &SessionStore, id: &SessionId, texts: &[&str]) {
     let first = sessions.steps(id).await.unwrap().len() as u64 + 1;
     for (number, text) in (first..).zip(texts) {
@@ -312,7 +312,7 @@ async fn what_is_in_memory_is_shared_by_clones_and_gone_with_them() {
     assert_eq!(SessionStore::in_memory().unwrap().list(10).await, Ok(vec![]));
 }
 
-/// Something done to the conversations there are, chosen by a number.
+/// An operation on one of the conversations, chosen by index.
 #[derive(Debug, Clone)]
 enum Act {
     Create,
@@ -334,7 +334,7 @@ fn act() -> impl Strategy<Value = Act> {
     ]
 }
 
-/// What a conversation should hold.
+/// Expected content of a conversation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Expected {
     id: SessionId,

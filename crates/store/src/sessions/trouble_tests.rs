@@ -1,4 +1,4 @@
-//! A file of conversations that is shared, locked, damaged, foreign or open to all.
+//! Tests of a session file that is shared, locked, damaged, foreign or world-writable.
 
 use std::path::Path;
 use std::time::Duration;
@@ -17,7 +17,7 @@ fn open(path: &Path) -> SessionStore {
     SessionStore::open(path, Durability::Process).unwrap()
 }
 
-/// Appends as whoever is next, as two processes would that do not know of each other.
+/// Appends the next step, retrying on conflicts, like a process that does not know of the others.
 async fn push(sessions: &SessionStore, id: &SessionId, text: &str) -> u64 {
     for _ in 0..10_000 {
         let number = sessions.steps(id).await.unwrap().len() as u64 + 1;
@@ -142,7 +142,7 @@ async fn damage_that_is_met_while_reading_has_the_whole_file_checked_next_time()
     sessions.append(&id, 1, "said", body(&"x".repeat(50_000))).await.unwrap();
     drop(sessions);
     let sessions = open(&path);
-    // The root page of every table but the first, so that the file still opens.
+    // Damage the root page of every table but the first, so that the file still opens.
     let mut damaged = std::fs::read(&path).unwrap();
     damaged.iter_mut().skip(4096).for_each(|byte| *byte = 0x5a);
     std::fs::write(&path, &damaged).unwrap();
@@ -162,7 +162,7 @@ async fn what_cannot_be_opened_says_why_and_what_to_do() {
 
     Connection::open(at("foreign.db")).unwrap().execute_batch("CREATE TABLE theirs (x)").unwrap();
     Ledger::open(&at("calls.db"), Durability::Process).unwrap().stop().await;
-    // The file of the ledger is newer than any format of conversations, and not one of them.
+    // A ledger is a database of this program, but not of the session store.
     Connection::open(at("calls.db")).unwrap().pragma_update(None, "user_version", 1).unwrap();
     for name in ["foreign.db", "calls.db"] {
         let error = error_at(&at(name));

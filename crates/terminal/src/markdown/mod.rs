@@ -1,7 +1,7 @@
-//! Markdown as a model writes it, rendered for a terminal while it arrives.
+//! Renders Markdown from a model for a terminal while it arrives.
 //!
-//! `stream` parses the blocks that may still change and decides how much of them is final,
-//! `render` turns the events of that part into lines, `wrap` breaks lines, `table` aligns columns.
+//! `stream` parses the blocks that may still change and decides how much of them is final, `render`
+//! converts the events of that part to lines, `wrap` breaks lines, and `table` aligns columns.
 
 mod render;
 mod stream;

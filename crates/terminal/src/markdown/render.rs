@@ -1,4 +1,4 @@
-//! Events of the parser to lines: headings, items, quotes, code, tables and spans.
+//! Renders parser events to lines: headings, items, quotes, code, tables and spans.
 
 use console::{Style, measure_text_width};
 use pulldown_cmark::{CodeBlockKind, Event, Tag, TagEnd};
@@ -8,22 +8,22 @@ use super::stream::{BARRIER, follows_blank_line};
 use super::table::AlignedTable;
 use super::wrap::{StyledText, Wrap};
 
-/// Maximum number of quotes and items around a line; those within are shown without a mark.
+/// Maximum number of nested quotes and items; deeper ones are shown without a marker.
 const MAX_DEPTH: usize = 8;
 /// Maximum length of the language shown above code.
 const MAX_LANGUAGE_CHARS: usize = 40;
 
-/// Whether terminal codes may be used.
+/// Whether terminal escape codes may be used.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Paint {
-    /// With colours and weights.
+    /// With colours and font weights.
     Colour,
     #[default]
-    /// Letters only; the marks of code and headings stay.
+    /// Text only, with the Markdown marks of code and headings.
     Plain,
 }
 
-/// A quote or a list item, and its part of the prefix of each line.
+/// A quote or list item, which contributes to the prefix of each line.
 #[derive(Debug)]
 struct Container {
     /// Prefix of the first line.
@@ -31,7 +31,7 @@ struct Container {
     /// Prefix of the other lines.
     rest: String,
     width: usize,
-    /// The first line has been started.
+    /// Whether the first line has been started.
     shown: bool,
 }
 
@@ -48,16 +48,16 @@ pub(super) struct Renderer<'a> {
     source: &'a str,
     paint: Paint,
     pub(super) wrap: Wrap,
-    /// A blank line precedes the source.
+    /// Whether a blank line precedes the source.
     gap: bool,
     containers: Vec<Container>,
     /// The styles of the open spans, each including the ones around it.
     styles: Vec<Style>,
-    /// The addresses of the open links, to be shown behind their texts.
+    /// The URLs of the open links, to be shown after their texts.
     links: Vec<Option<String>>,
-    /// A paragraph, heading or line of HTML has begun.
+    /// Whether a paragraph, heading or line of HTML is open.
     in_text: bool,
-    /// The line of code that has begun, within a code block.
+    /// The current line, within a code block.
     code: Option<String>,
     table: AlignedTable,
     cell: Option<StyledText>,
@@ -68,7 +68,7 @@ impl<'a> Renderer<'a> {
         Self { source, paint, wrap, gap, ..Self::default() }
     }
 
-    /// Renders an event of this place in the source.
+    /// Renders an event at this offset in the source.
     pub(super) fn event(&mut self, event: Event<'_>, at: usize) {
         match event {
             Event::Start(tag) => self.start(tag, at),
@@ -92,7 +92,7 @@ impl<'a> Renderer<'a> {
             Event::TaskListMarker(is_done) => {
                 let sign = if is_done { "☑ " } else { "☐ " };
                 if let Some(item) = self.containers.last_mut().filter(|item| item.width > 0) {
-                    // A number says more than a bullet, so it stays.
+                    // Keep the number of a numbered item, but replace a bullet.
                     let number = item.marker.strip_prefix("• ").map_or(&*item.marker, |_| "");
                     *item = Container::new(format!("{number}{sign}"));
                 }
@@ -108,7 +108,7 @@ impl<'a> Renderer<'a> {
             Tag::Link { dest_url, .. } | Tag::Image { dest_url, .. } => {
                 self.push_style(Style::underlined);
                 let address: String = visible_chars(&dest_url).collect();
-                // An address that is its own text is shown once.
+                // A link whose text is its URL is shown once.
                 let source = self.source_at(at).trim_start_matches(['<', '[']);
                 let plain = address.strip_prefix("mailto:").unwrap_or(&address);
                 let is_text = [&address, plain].iter().any(|address| {
@@ -200,7 +200,8 @@ impl<'a> Renderer<'a> {
             }
             TagEnd::Heading(_) => {
                 self.end_text();
-                // An underlined heading has no style: its text was shown before the line below it.
+                // A setext heading has no style, because its text was printed before the underline
+                // was known.
                 if self.styles.pop().is_none() {
                     self.rule(self.wrap.text_columns(), None);
                 }
@@ -208,7 +209,7 @@ impl<'a> Renderer<'a> {
             TagEnd::Item | TagEnd::BlockQuote(_) => {
                 self.end_text();
                 if tag == TagEnd::Item && self.containers.last().is_some_and(|item| !item.shown) {
-                    // An item without text shows its marker all the same.
+                    // An item without text still shows its marker.
                     self.begin_line(Some(at));
                 }
                 self.containers.pop();
@@ -221,7 +222,7 @@ impl<'a> Renderer<'a> {
         self.source.get(at..).unwrap_or_default()
     }
 
-    /// Whether the heading at this place is one with `#`, and not an underlined one.
+    /// Returns whether the heading at this offset is an ATX heading (`#`), not a setext heading.
     fn is_hash_heading(&self, at: usize) -> bool {
         let text = self.source_at(at).trim_start();
         let rest = text.trim_start_matches('#');
@@ -248,8 +249,8 @@ impl<'a> Renderer<'a> {
         self.containers.push(if is_deep { empty() } else { container });
     }
 
-    /// Starts a line with the marks of its containers; a new block that starts `at` this place
-    /// is set apart from the one before as in the source.
+    /// Starts a line with the prefixes of its containers. If a new block starts `at` this offset,
+    /// the blank line before it in the source is kept.
     fn begin_line(&mut self, at: Option<usize>) {
         let is_apart = at.is_some_and(|at| follows_blank_line(self.source, at).unwrap_or(self.gap));
         if is_apart && self.wrap.is_open() {
@@ -282,7 +283,7 @@ impl<'a> Renderer<'a> {
         self.verbatim_line(&line, at);
     }
 
-    /// Shows the complete lines of a code block, as they are.
+    /// Renders the complete lines of a code block without changes.
     fn code_text(&mut self, text: &str) {
         let mut line = self.code.take().unwrap_or_default();
         for part in text.split_inclusive('\n') {
@@ -322,7 +323,7 @@ impl<'a> Renderer<'a> {
         }
     }
 
-    /// Code breaks at its spaces too, but keeps all of them.
+    /// Renders code, which may be broken at its spaces but keeps all of them.
     fn inline_code(&mut self, code: &str, at: usize) {
         let style = self.style().cyan();
         let mark = if self.paint == Paint::Plain { "`" } else { "" };
@@ -361,7 +362,7 @@ impl<'a> Renderer<'a> {
     }
 }
 
-/// Returns the characters of the text without the barriers that `stream` put in.
+/// Returns the characters of the text without the barriers that `stream` inserted.
 fn visible_chars(text: &str) -> impl Iterator<Item = char> {
     text.chars().filter(|c| *c != BARRIER)
 }

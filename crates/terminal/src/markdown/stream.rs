@@ -1,9 +1,9 @@
-//! The stream of text: parses the blocks that may still change, and prints the final part.
+//! Incremental rendering: parses the blocks that may still change, and prints the final part.
 //!
-//! The `tail` begins with the last block at the top level, or with the last item of a list
-//! there. Every parse renders it anew, up to the place from which on more text could change the
-//! result, and prints the addition. Two constructs of the syntax would change text that has been
-//! printed long ago; a character that is never shown, [`BARRIER`], keeps the parser from them.
+//! The `tail` begins with the last top-level block, or with the last item of a top-level list.
+//! Every parse renders the tail again, up to the offset after which more text could change the
+//! result, and prints the addition. Two constructs of the syntax would change text that was printed
+//! long before; an invisible character, [`BARRIER`], prevents the parser from recognizing them.
 
 use std::ops::Range;
 
@@ -12,22 +12,23 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use super::render::{Paint, Renderer};
 use super::wrap::Wrap;
 
-/// A noncharacter that separates marks which would otherwise be
+/// A noncharacter that breaks up marks which would otherwise be
 ///
 /// - a link definition (`[a]: b`), which is not shown and changes the text before it, or
-/// - the ruler of a table whose heading has no bar in front, and looked like a paragraph.
+/// - the delimiter row of a table whose heading has no leading bar, and was printed as a paragraph.
 pub(super) const BARRIER: char = '\u{fdd0}';
 
-/// Narrower terminals are treated as if they had this many columns.
+/// Minimum width; narrower terminals are treated as if they had this many columns.
 const MIN_WIDTH: usize = 20;
-/// A tail up to this size is parsed with every piece of text, a longer one as it grows.
+/// Maximum size of a tail that is parsed with every piece of text; a longer one is parsed as it
+/// grows.
 const SMALL_TAIL: usize = 4096;
-/// Maximum text to hold back behind a mark that may open a span; then the mark is plain text.
+/// Maximum length of text held back after a mark that may open a span; then the mark is plain text.
 const MAX_HELD: usize = 1000;
 
 type SourceEvent<'a> = (Event<'a>, Range<usize>);
 
-/// Markdown on its way to a terminal.
+/// A stream of Markdown that is rendered for a terminal.
 #[derive(Debug, Default)]
 pub struct Markdown {
     width: usize,
@@ -38,29 +39,29 @@ pub struct Markdown {
     printed: usize,
     /// The size of the tail at the last parse.
     parsed: usize,
-    /// A blank line precedes the tail.
+    /// Whether a blank line precedes the tail.
     gap: bool,
-    /// Something was printed for the source before the tail.
+    /// Whether output was printed for the source before the tail.
     open: bool,
-    /// The last character was a carriage return.
+    /// Whether the last character was a carriage return.
     carriage: bool,
 }
 
 impl Markdown {
-    /// Renders for a terminal with this number of columns.
+    /// Creates a renderer for a terminal with this number of columns.
     pub fn new(width: usize, paint: Paint) -> Self {
         Self { width: width.max(MIN_WIDTH), paint, ..Self::default() }
     }
 
-    /// Takes the next piece of text and returns what to print now.
+    /// Adds the next piece of text and returns the output to print now.
     pub fn push(&mut self, text: &str) -> String {
         self.append(text);
-        // Parsing in proportion to the growth keeps the whole work linear.
+        // Parsing in proportion to the growth keeps the total work linear.
         let is_due = self.tail.len() <= SMALL_TAIL || self.tail.len() > self.parsed / 8 * 9;
         if is_due { self.advance(false) } else { String::new() }
     }
 
-    /// Ends the text and returns what is left to print. After that a new text may begin.
+    /// Ends the text and returns the remaining output. Afterwards a new text may begin.
     pub fn finish(&mut self) -> String {
         if !self.tail.is_empty() && !self.tail.ends_with('\n') {
             self.append("\n");
@@ -91,7 +92,7 @@ impl Markdown {
         }
     }
 
-    /// Parses the tail, returns the addition to print and drops the blocks that are complete.
+    /// Parses the tail, returns the addition to print and drops complete blocks.
     fn advance(&mut self, is_end: bool) -> String {
         let mut tail = std::mem::take(&mut self.tail);
         let options =
@@ -99,7 +100,7 @@ impl Markdown {
         let events: Vec<_> = Parser::new_ext(&tail, options).into_offset_iter().collect();
         let whole = StablePart { end: tail.len(), mark: None };
         let stable = if is_end { whole } else { StablePart::find(&tail, &events) };
-        // The ends of blocks are certain when something follows them.
+        // The end of a block is certain only if something follows it.
         let certain = if is_end { events.len() } else { content(&events, stable.end).len() };
 
         let wrap = Wrap::new(self.width, self.open);
@@ -108,7 +109,7 @@ impl Markdown {
         let mut depth = 0_usize;
         for (event, range) in events.into_iter().take(certain) {
             match &event {
-                // Each item of a list at the top level counts as a block there.
+                // Each item of a top-level list counts as a top-level block.
                 Event::Start(Tag::List(_)) | Event::End(TagEnd::List(_)) if depth == 0 => {}
                 Event::Start(_) | Event::Rule if depth == 0 => {
                     block = LastBlock::new(&tail, range.start, renderer.wrap.text().len());
@@ -146,7 +147,7 @@ impl Markdown {
     }
 }
 
-/// The last block at the top level.
+/// The last top-level block.
 #[derive(Debug, Default)]
 struct LastBlock {
     /// The start of its first line in the source.
@@ -165,7 +166,7 @@ impl LastBlock {
         Self { start: line_start(tail, at), rendered, ..Self::default() }
     }
 
-    /// Returns the lines of an open code block, which are printed and not needed any more.
+    /// Returns the lines of an open code block that are printed and no longer needed.
     fn printed_code(&self, tail: &str) -> Option<Range<usize>> {
         let first = self.start + tail.get(self.start..)?.find('\n')? + 1;
         let last = line_start(tail, tail.len());
@@ -186,7 +187,7 @@ impl StablePart {
         let last = line_start(tail, tail.len());
         let previous = line_start(tail, last.saturating_sub(1));
         let line = tail.get(last..).unwrap_or_default();
-        // Marks and digits may become an item, a rule, a fence, or change the line before.
+        // Marks and digits may become an item, a rule or a fence, or change the previous line.
         let is_undecided = line.chars().all(|c| {
             c.is_ascii_punctuation() || c.is_ascii_digit() || c.is_whitespace() || c == BARRIER
         });
@@ -200,7 +201,7 @@ impl StablePart {
             tail.len()
         };
         let (leaf, spans) = last_leaf(events, end);
-        // A backslash before the end of a line is a line break if another line follows.
+        // A backslash at the end of a line is a line break if another line follows.
         let text = tail.get(..end).unwrap_or_default();
         let text = text.strip_suffix('\n').unwrap_or(text).strip_suffix('\\');
         let is_code = leaf.is_some_and(is_code);
@@ -214,14 +215,14 @@ impl StablePart {
         whole.before_open_span(tail, spans)
     }
 
-    /// Leaves out the spans from the first one on that may still change.
+    /// Excludes the first span that may still change, and everything after it.
     fn before_open_span(self, tail: &str, spans: &[SourceEvent<'_>]) -> Self {
-        // The marks at the end of a span may be a part of more marks.
+        // The marks at the end of a span may belong to a longer run of marks.
         let may_grow = |end: usize| {
             let rest = tail.get(end..).unwrap_or_default();
             rest.trim_start_matches(['*', '_', '~', '`']).is_empty()
         };
-        // Text within a span is as certain as the whole span.
+        // Text within a span is only as certain as the whole span.
         let mut depth = 0_usize;
         let mut outermost = 0;
         let mut open: Vec<Self> = Vec::new();
@@ -266,7 +267,7 @@ impl StablePart {
     }
 }
 
-/// Returns the event, and of text only the part before `end`.
+/// Returns the event; text is cut at `end`.
 fn cut_text<'a>(event: Event<'a>, range: &Range<usize>, end: usize) -> Event<'a> {
     match event {
         Event::Text(text) if range.end > end => {
@@ -314,7 +315,7 @@ fn is_block(event: &Event<'_>) -> bool {
     !is_span
 }
 
-/// Whether a mark that is text so far may open a span once more text follows.
+/// Returns whether a mark that is text so far may open a span once more text follows.
 fn may_open_span(tail: &str, at: usize, mark: char) -> bool {
     let mut after = tail.get(at..).unwrap_or_default().chars().skip(1);
     match mark {
@@ -330,7 +331,7 @@ fn may_open_span(tail: &str, at: usize, mark: char) -> bool {
     }
 }
 
-/// Whether a line ends here that is a ruler, but not of a table with bars in front.
+/// Returns whether the text ends with the delimiter row of a table without leading bars.
 fn ends_with_bare_ruler(text: &str) -> bool {
     let start = line_start(text, text.len());
     let line = text.get(start..).unwrap_or_default();
@@ -342,13 +343,14 @@ fn ends_with_bare_ruler(text: &str) -> bool {
     is_ruler && !(has_bar && starts_with_bar(heading))
 }
 
-/// Whether a line has a bar in front, behind the marks of quotes and items.
+/// Returns whether a line has a leading bar, after the markers of quotes and items.
 fn starts_with_bar(line: &str) -> bool {
     line.trim_start_matches(|c: char| " \t>-+*.)".contains(c) || c.is_ascii_digit())
         .starts_with('|')
 }
 
-/// Whether the line before the one with this place is blank; nothing if there is no such line.
+/// Returns whether the line before the one at this offset is blank; `None` if there is no such
+/// line.
 pub(super) fn follows_blank_line(source: &str, at: usize) -> Option<bool> {
     let start = line_start(source, at);
     let before = source.get(line_start(source, start.checked_sub(1)?)..start)?;

@@ -1,4 +1,4 @@
-//! Markdown of all shapes, whole and in pieces.
+//! Rendering of Markdown, as a whole and in pieces.
 
 use proptest::prelude::*;
 use switchboard_text::is_hidden;
@@ -17,7 +17,7 @@ fn check(text: &str, expected: &str) {
     assert_eq!(render(text, 30, Paint::Plain), expected, "{text:?}");
 }
 
-/// With terminal codes written out.
+/// Checks the output with terminal codes made visible.
 #[track_caller]
 fn check_colour(text: &str, expected: &str) {
     let shown = render(text, 30, Paint::Colour);
@@ -30,7 +30,7 @@ fn paragraphs_are_wrapped_and_keep_the_line_breaks_of_their_author() {
     check("a\nb\r\n\n\n\nc\n\n", "a\nb\n\nc\n");
     check("", "");
     check("\n\n", "");
-    // A word that is longer than a line stays whole, so that an address can be copied.
+    // A word that is longer than a line stays whole, so that a URL can be copied.
     check(
         "see https://example.com/a/very/long/path now",
         "see\nhttps://example.com/a/very/long/path\nnow\n",
@@ -159,7 +159,7 @@ fn tables_are_aligned_and_shrink_to_fit() {
     check("|a|b|\n|-|\n", "|a|b|\n|-|\n");
     check("|x|\n|a|\n|-|", "|x|\na\n─\n");
     check_colour("|a|\n|-|\n|**b**|", "<1ma</>\n<2m─</>\n<1mb</>\n");
-    // More columns than there is room for come out without alignment.
+    // A table with more columns than fit is rendered without alignment.
     let wide = format!("{}\n{}", "|a".repeat(20), "|-".repeat(20));
     assert_eq!(render(&wide, 30, Paint::Plain), format!("a{}\n", " | a".repeat(19)));
 }
@@ -217,12 +217,12 @@ fn nothing_that_could_deceive_gets_through() {
     }
 }
 
-/// Renders a text for 80 columns, but not for ever.
+/// Renders a text for 80 columns within a time limit.
 #[track_caller]
 fn rendered_soon(text: &str) -> String {
     let started = std::time::Instant::now();
     let shown = render(text, 80, Paint::Plain);
-    // What takes a second in proportion would take hours if it were quadratic.
+    // Linear work takes about a second; quadratic work would take hours.
     let needed = started.elapsed();
     assert!(needed.as_secs() < 30, "{needed:?} for {} bytes", text.len());
     shown
@@ -240,10 +240,11 @@ fn input_of_any_size_takes_time_in_proportion() {
     for piece in pieces {
         let text = piece.repeat(megabyte / 4 / piece.len());
         let shown = rendered_soon(&text);
-        // An escaped character takes several; a bar, a bullet and an indentation take some more.
+        // An escaped character takes several bytes; a bar, a bullet and an indentation take a few
+        // more.
         assert!(shown.len() <= 24 * text.len(), "{piece:?}: {}", shown.len());
     }
-    // One line of marks is text.
+    // A single line of marks is text.
     for mark in ["`", "|", "~", "*"] {
         let shown = rendered_soon(&format!("a{}", mark.repeat(megabyte)));
         assert_eq!(shown.len(), megabyte + 2, "{mark}");
@@ -275,7 +276,7 @@ fn many_small_pieces_take_time_in_proportion() {
     assert!(started.elapsed().as_secs() < 60);
 }
 
-/// Text that is full of markup.
+/// Generates text that is full of markup.
 fn marked_up() -> impl Strategy<Value = String> {
     let piece = prop::sample::select(vec![
         "*", "**", "***", "_", "`", "``", "```", "\n", "\n\n", "\n```\n", "~~~", "~~", "#", "# ",

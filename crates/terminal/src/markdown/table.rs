@@ -1,4 +1,4 @@
-//! Tables: all rows together, in columns that fit.
+//! Lays out tables in columns that fit the available width.
 
 use console::{Alignment as Side, Style, measure_text_width, pad_str, truncate_str};
 use pulldown_cmark::Alignment;
@@ -14,9 +14,9 @@ pub(super) struct AlignedTable {
 }
 
 impl AlignedTable {
-    /// Returns its lines; cells that do not fit are cut.
+    /// Returns the lines of the table; cells that do not fit are truncated.
     ///
-    /// A table with more columns than there is room for comes out row by row, without alignment.
+    /// A table with more columns than fit is returned row by row, without alignment.
     pub(super) fn lines(&self, room: usize, dim: &Style) -> Vec<String> {
         let Some(widths) = self.widths(room) else {
             return self.rows.iter().map(|row| row.join(" | ")).collect();
@@ -41,7 +41,7 @@ impl AlignedTable {
         lines
     }
 
-    /// Returns column widths that fit: the widest columns give way, all to the same width.
+    /// Returns column widths that fit: the widest columns shrink to a common width.
     fn widths(&self, room: usize) -> Option<Vec<usize>> {
         let mut natural = vec![1; self.alignments.len()];
         for row in &self.rows {

@@ -1,14 +1,14 @@
-//! Words to lines: a word is written when it is complete, on the line on which it fits.
+//! Wraps words to lines: a word is written when it is complete, on the line on which it fits.
 
 use std::fmt::Write as _;
 
 use console::{Style, measure_text_width};
 use switchboard_text::escape_prose_line;
 
-/// Columns left for text, however deep it is nested.
+/// Minimum number of columns for text, at any nesting depth.
 const MIN_ROOM: usize = 8;
 
-/// Text in pieces, each with its style.
+/// A sequence of texts, each with its style.
 #[derive(Debug, Default)]
 pub(super) struct StyledText(Vec<(Style, String)>);
 
@@ -31,31 +31,32 @@ impl StyledText {
     }
 }
 
-/// The lines so far.
+/// The wrapped lines so far.
 #[derive(Debug, Default)]
 pub(super) struct Wrap {
     width: usize,
     out: String,
-    /// Prefix of the lines that this one is wrapped into.
+    /// The prefix of continuation lines.
     prefix: String,
     indent: usize,
     column: usize,
-    /// There is a line that has not ended.
+    /// Whether the last line has not ended.
     open: bool,
     word: StyledText,
-    /// The word belongs to a script that is written without spaces.
+    /// Whether the word belongs to a script that is written without spaces.
     dense: bool,
     /// A space or line feed that is due before the next word.
     between: Option<char>,
 }
 
 impl Wrap {
-    /// Writes lines of this width; `open` tells whether they follow a line that has not ended.
+    /// Creates a wrapper for this width; `open` says whether its lines follow a line that has not
+    /// ended.
     pub(super) fn new(width: usize, open: bool) -> Self {
         Self { width, open, ..Self::default() }
     }
 
-    /// Returns the lines so far, without a word that is not complete.
+    /// Returns the lines so far, without an incomplete word.
     pub(super) fn text(&self) -> &str {
         &self.out
     }
@@ -69,12 +70,12 @@ impl Wrap {
         self.width.saturating_sub(indent).max(MIN_ROOM)
     }
 
-    /// Returns the number of columns that the text of the last line takes.
+    /// Returns the number of columns that the text of the last line occupies.
     pub(super) const fn text_columns(&self) -> usize {
         self.column.saturating_sub(self.indent)
     }
 
-    /// Starts a line with `first`; those that it is wrapped into start with `rest`, of the same
+    /// Starts a line with `first`; its continuation lines start with `rest`, which has the same
     /// width.
     pub(super) fn start_line(&mut self, first: &str, rest: &str, indent: usize) {
         self.end_block();
@@ -95,7 +96,8 @@ impl Wrap {
     }
 
     pub(super) fn character(&mut self, c: char, style: &Style) {
-        // Scripts without spaces break between any two characters, but not before a full stop.
+        // Scripts without spaces break between any two characters, but not before closing
+        // punctuation.
         let is_dense = !c.is_ascii() && char_width(c) == 2;
         let is_joined = !c.is_ascii() && joins(c);
         let stays = is_joined || (is_dense && closes(c));
@@ -118,7 +120,7 @@ impl Wrap {
         self.between = Some('\n');
     }
 
-    /// Writes the word, which is complete.
+    /// Writes the completed word.
     pub(super) fn end_word(&mut self) {
         self.dense = false;
         let word = std::mem::take(&mut self.word).render();
@@ -156,13 +158,13 @@ fn char_width(c: char) -> usize {
     measure_text_width(c.encode_utf8(&mut [0; 4]))
 }
 
-/// Whether a character only changes the one before it.
+/// Returns whether a character only modifies the one before it.
 fn joins(c: char) -> bool {
     let is_skin_tone = ('\u{1f3fb}'..='\u{1f3ff}').contains(&c);
     is_skin_tone || char_width(c) == 0
 }
 
-/// Whether no line starts with this character.
+/// Returns whether a line must not start with this character.
 fn closes(c: char) -> bool {
     "、。，．！？：；）」』】》〉］".contains(c)
 }

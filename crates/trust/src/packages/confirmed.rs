@@ -1,4 +1,4 @@
-//! `ConfirmedPackages`: what was unpacked here when a registry last said that a locked package is as it was.
+//! `ConfirmedPackages`: installed files of locked packages, as of the registry's last confirmation.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,24 +9,24 @@ use switchboard_text::Digest;
 
 use crate::packages::locked::LockedPackage;
 
-/// What was confirmed, by locked package.
+/// Digests of installed files, by locked package.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConfirmedPackages {
     unpacked: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl ConfirmedPackages {
-    /// What was confirmed; nothing where that cannot be told: then registries are asked.
+    /// Reads the confirmations. An unreadable file counts as empty: the registries are then asked.
     #[must_use]
     pub fn load(state: &Path) -> Self {
         let text = read_text(&file(state)).ok().flatten();
         text.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default()
     }
 
-    /// Keeps what is unpacked of a package that its registry has just confirmed.
+    /// Records the installed files of a package that its registry has just confirmed.
     ///
     /// # Errors
-    /// When it cannot be written.
+    /// Returns an error if the file cannot be written.
     pub fn confirm(
         state: &Path,
         package: &LockedPackage,
@@ -46,7 +46,7 @@ impl ConfirmedPackages {
         })
     }
 
-    /// Whether all of this was there when the package was confirmed.
+    /// Returns whether all these files were installed when the package was confirmed.
     pub fn covers(&self, package: &LockedPackage, unpacked: &[String]) -> bool {
         let known = self.unpacked.get(&key(package));
         !unpacked.is_empty()

@@ -1,4 +1,4 @@
-//! Packages in the lock file: the exact version and the digest that a registry told, held against what would run.
+//! Locked packages: version and digest from a registry, compared with the local caches.
 
 use std::path::PathBuf;
 
@@ -10,39 +10,39 @@ use crate::packages::confirmed::ConfirmedPackages;
 use crate::packages::npx_cache::{CachedPackage, cache_folder, cached_versions};
 use crate::packages::python_cache::{caches, unpacked_digests};
 
-/// A package that a server's command fetches and runs.
+/// A package that a server's command downloads and runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PackageSpec {
-    /// As databases of packages call it: `npm` or `PyPI`.
+    /// The package ecosystem: `npm` or `PyPI`.
     pub ecosystem: &'static str,
     pub name: String,
-    /// The exact version that the command names, if it does.
+    /// The exact version in the command, if there is one.
     pub version: Option<String>,
 }
 
-/// A package as it was when the lock was written.
+/// A package as of the time of locking.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LockedPackage {
-    /// As databases of packages call it: `npm` or `PyPI`.
+    /// The package ecosystem: `npm` or `PyPI`.
     pub ecosystem: String,
     pub name: String,
     pub version: String,
-    /// The digest of what is fetched, as the registry writes it.
+    /// Digest of the download, in the registry's format.
     pub integrity: String,
 }
 
-/// What is known here of a locked package.
+/// Local evidence about a locked package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
-    /// It was fetched before, and is the one that was locked.
+    /// The cached package is the locked one.
     Same,
-    /// It was fetched before, and is another one.
+    /// The cached package differs from the locked one.
     Other,
-    /// Nothing; the registry has to be asked.
+    /// No evidence; the registry must be asked.
     None,
 }
 
-/// The packages that a server's command fetches, of the kinds whose registries tell digests.
+/// Returns the packages that a server's command downloads, for ecosystems that publish digests.
 #[must_use]
 pub fn fetched_packages(server: &ServerConfig) -> Vec<PackageSpec> {
     let Transport::Stdio { command, args, .. } = &server.transport else { return Vec::new() };
@@ -61,7 +61,7 @@ pub fn fetched_packages(server: &ServerConfig) -> Vec<PackageSpec> {
 }
 
 impl LockedPackage {
-    /// What the caches of this machine say about it, as the server's command would use them.
+    /// Returns the evidence in this machine's caches, as the server's command would use them.
     #[must_use]
     pub fn evidence(
         &self,
@@ -77,7 +77,7 @@ impl LockedPackage {
         let found = cache.map(|cache| cached_versions(&cache, &self.name)).unwrap_or_default();
         let is_same =
             |one: &CachedPackage| one.version == self.version && one.integrity == self.integrity;
-        // Who names no version may get any that was fetched.
+        // Without an exact version in the command, any cached version may run.
         let is_exact = fetched_packages(server)
             .iter()
             .any(|spec| spec.name == self.name && spec.version.as_ref() == Some(&self.version));
@@ -90,12 +90,12 @@ impl LockedPackage {
         } else if counted.iter().any(|one| one.version == self.version && !is_same(one)) {
             Evidence::Other
         } else {
-            // Other versions were fetched for other commands.
+            // Other versions were cached for other commands.
             Evidence::None
         }
     }
 
-    /// The digests of what runners of Python have unpacked of it.
+    /// Returns the digests of the files that `uv` and `pipx` have unpacked for the package.
     #[must_use]
     pub fn unpacked_digests(
         &self,
@@ -112,14 +112,14 @@ impl LockedPackage {
         )
     }
 
-    /// Its name and version, to be shown.
+    /// Returns the name and version, for display.
     #[must_use]
     pub fn display_name(&self) -> String {
         format!("{}@{}", self.name, self.version)
     }
 }
 
-/// A folder that a server's own variables name: ours do not reach it.
+/// Returns a folder from the server's own variables; the host's environment does not reach it.
 fn variable(server: &ServerConfig, name: &str) -> Option<PathBuf> {
     let Transport::Stdio { env, .. } = &server.transport else { return None };
     env.get(name).filter(|value| !value.is_empty()).map(PathBuf::from)

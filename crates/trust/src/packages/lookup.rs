@@ -1,4 +1,4 @@
-//! Asks the registry of an ecosystem which version of a package there is, and under which digest.
+//! Queries package registries for the version and digest of a package.
 
 use std::time::Duration;
 
@@ -9,26 +9,26 @@ use tokio::time::timeout;
 use crate::fetch::fetch;
 use crate::packages::locked::{LockedPackage, PackageSpec};
 
-/// The longest answer, in bytes: lists of files of old packages are long.
+/// Maximum size of a response, in bytes; file lists of old packages are long.
 const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;
-/// How long one may take.
+/// How long one query may take.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
-/// The form of `PyPI`'s list of files that has digests.
+/// Media type of the `PyPI` file list with digests.
 const PYPI_FILES_TYPE: &str = "application/vnd.pypi.simple.v1+json";
 
-/// Where the registries are, as the package managers of this machine are set up.
+/// URLs of the registries, as configured for the package managers of this machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PackageRegistries {
     pub npm: Option<String>,
-    /// The index of `PyPI`.
+    /// URL of the `PyPI` index.
     pub pypi: Option<String>,
 }
 
 impl PackageRegistries {
-    /// The exact version of a package and its digest.
+    /// Returns the exact version of a package and its digest.
     ///
     /// # Errors
-    /// Why that is not known.
+    /// Returns the reason if the registry cannot be reached or reports no digest.
     pub async fn look_up(&self, wanted: &PackageSpec) -> Result<LockedPackage, String> {
         let asking = async {
             match wanted.ecosystem {
@@ -65,7 +65,8 @@ impl PackageRegistries {
         Ok((told.version, digest.ok_or("the registry tells no digest")?))
     }
 
-    /// All files of the version together: which of them is fetched depends on the machine.
+    /// Returns one digest over all files of the version, because the platform decides which is
+    /// used.
     async fn pypi(&self, wanted: &PackageSpec) -> Result<(String, String), String> {
         #[derive(Deserialize)]
         struct PypiFiles {
@@ -98,7 +99,7 @@ impl PackageRegistries {
     }
 }
 
-/// Whether a file is of that version: `name-1.2.3-….whl` or `name-1.2.3.tar.gz`.
+/// Returns whether a file belongs to a version: `name-1.2.3-….whl` or `name-1.2.3.tar.gz`.
 fn has_version(filename: &str, version: &str) -> bool {
     let stem = [".tar.gz", ".zip", ".tar.bz2"].iter().find_map(|end| filename.strip_suffix(end));
     match (filename.strip_suffix(".whl"), stem) {

@@ -1,4 +1,4 @@
-//! Which package version a server runs, by evidence from caches, installations and registries.
+//! Determines which package version a server runs, from caches and registries.
 
 pub(crate) mod confirmed;
 pub(crate) mod locked;

@@ -1,4 +1,4 @@
-//! What npm has fetched for `npx` before: versions and digests, out of its cache and without a network.
+//! Reads versions and digests from npm's cache for `npx`, without network access.
 
 use std::path::{Path, PathBuf};
 
@@ -6,17 +6,17 @@ use serde::Deserialize;
 use switchboard_config::Environment;
 use switchboard_document::read_text;
 
-/// So many folders of the cache are looked into.
+/// Maximum number of cache folders examined.
 const MAX_FOLDERS: usize = 10_000;
 
-/// A version that was fetched, with its digest.
+/// A cached version with its digest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CachedPackage {
     pub(crate) version: String,
     pub(crate) integrity: String,
 }
 
-/// Where npm keeps what it fetched.
+/// Returns npm's cache folder.
 pub(crate) fn cache_folder(
     environment: &Environment,
     variable: impl Fn(&str) -> Option<PathBuf>,
@@ -25,8 +25,8 @@ pub(crate) fn cache_folder(
     named.or_else(|| Some(environment.home.as_ref()?.join(".npm")))
 }
 
-/// Every version of a package that was fetched for `npx`. What cannot be read is as good as not
-/// there: then the registry is asked.
+/// Returns every version of a package that was cached for `npx`. Unreadable entries are skipped:
+/// the registry is then asked.
 pub(crate) fn cached_versions(cache: &Path, name: &str) -> Vec<CachedPackage> {
     #[derive(Deserialize)]
     struct NpmLock {

@@ -1,4 +1,4 @@
-//! What `uv` and `pipx` have unpacked before: the lists of files of packages, out of their caches and without a network.
+//! Reads file lists of packages from the caches of `uv` and `pipx`, without network access.
 
 use std::path::{Path, PathBuf};
 
@@ -6,10 +6,10 @@ use switchboard_config::Environment;
 use switchboard_document::read_text;
 use switchboard_text::hex_digest;
 
-/// So many folders of a cache are looked into.
+/// Maximum number of cache entries examined.
 const MAX_FOLDERS: usize = 20_000;
 
-/// Where the runners unpack packages: below each of these, so many folders deep, lie the packages.
+/// Returns the cache folders, each with the depth at which the packages are.
 pub(crate) fn caches(
     environment: &Environment,
     variable: impl Fn(&str) -> Option<PathBuf>,
@@ -26,8 +26,8 @@ pub(crate) fn caches(
     caches
 }
 
-/// The digests of the lists of files of one version of a package, each as it was unpacked. A list
-/// has the digest of every file, so it stands for all of them.
+/// Returns the digest of each unpacked `RECORD` of one version of a package. A `RECORD` lists the
+/// digest of every file, so its digest covers all files.
 pub(crate) fn unpacked_digests(
     caches: &[(PathBuf, usize)],
     name: &str,
@@ -58,7 +58,7 @@ fn collect_digests(
         let name = entry.file_name();
         let Some(name) = name.to_str() else { continue };
         if depth > 0 {
-            // Links are followed nowhere: what they lead to is looked at where it is.
+            // Do not follow symbolic links: their targets are in the cache as well.
             if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                 collect_digests(&entry.path(), depth - 1, wanted, left, found);
             }
@@ -75,7 +75,7 @@ fn is_dist_info(folder: &str, wanted: &str) -> bool {
     format!("{}-{rest}", normalize_name(name)) == wanted
 }
 
-/// A name as all spellings of it are compared.
+/// Normalizes a package name for comparison.
 fn normalize_name(name: &str) -> String {
     name.to_lowercase().replace(['-', '.'], "_")
 }

@@ -1,4 +1,4 @@
-//! What an HTTP response says: a result, a stream that leads to one, or a refusal.
+//! Interpretation of HTTP responses: a result, an event stream that leads to one, or a refusal.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,19 +15,19 @@ use crate::in_flight::{RequestResult, into_result};
 use crate::peer::PeerShared;
 use crate::revision::Era;
 
-/// As much of a refusal's body is read.
+/// Maximum bytes read from the body of a refusal.
 const MAX_REFUSAL_BYTES: usize = 64 << 10;
 
-/// Where the answer is.
+/// Where the answer of a request is.
 pub(super) enum ResponseOutcome {
     Here(RequestResult),
-    /// Settled through the table of open requests.
+    /// Settled through the table of requests in flight.
     Elsewhere,
-    /// The stream ended before it, but can be taken up again after this event.
+    /// The stream ended before the answer but can be resumed.
     CutOff {
-        /// The last event's id.
+        /// The id of the last event.
         last_id: String,
-        /// How long to wait first.
+        /// The delay before resuming, if the server gave one.
         retry: Option<Duration>,
     },
 }
@@ -60,7 +60,7 @@ pub(super) async fn read_response(
     }
 }
 
-/// Follows an event stream until request `id` is settled.
+/// Reads an event stream until request `id` is settled.
 pub(super) async fn follow_events(
     shared: &Arc<PeerShared>,
     id: u64,
@@ -70,7 +70,7 @@ pub(super) async fn follow_events(
         match events.next().await {
             Ok(Some(event)) => {
                 if !event.data.is_empty() && matches!(event.name.as_str(), "" | "message") {
-                    // An event that is not a message is skipped, like such a line on a pipe.
+                    // Events that are not messages are skipped, like such lines on a pipe.
                     _ = shared.dispatch_for(&event.data, Some(id));
                     if !shared.in_flight.is_waiting(id) {
                         return Ok(ResponseOutcome::Elsewhere);
@@ -100,13 +100,13 @@ fn from_body(
     }
     if Message::is_batch(body) {
         // Bad members do not matter if the answer is among the others; otherwise the request is
-        // still waiting.
+        // still in flight.
         _ = shared.dispatch(body);
         if !shared.in_flight.is_waiting(id) {
             return Ok(ResponseOutcome::Elsewhere);
         }
     } else if let Ok(Message::Response { id: answered, answer }) = Message::parse(body) {
-        // An error may come without an id when the server could not read the request.
+        // An error may lack an id if the server could not parse the request.
         if answered == Some(id) || matches!(answer, ResponseBody::Error(_)) {
             return Ok(ResponseOutcome::Here(into_result(answer)));
         }
@@ -115,7 +115,7 @@ fn from_body(
     Err(RequestError::Protocol("the body is no answer".to_owned()))
 }
 
-/// Why the server turned a request down.
+/// Reads the reason why the server refused a request.
 pub(super) async fn read_refusal(response: WireResponse) -> RequestError {
     let status = response.status().as_u16();
     let header = |name| {
@@ -130,8 +130,8 @@ pub(super) async fn read_refusal(response: WireResponse) -> RequestError {
         Ok(Message::Response { answer: ResponseBody::Error(error), .. }) if is_json => Some(error),
         _ => None,
     };
-    // These statuses mean the same whatever the body says; the others are told by a code that has
-    // a meaning of its own.
+    // These statuses have a fixed meaning whatever the body says; for the others, the JSON-RPC code
+    // is more specific.
     let by_status = matches!(status, 401 | 403 | 408 | 425 | 429 | 300..=399 | 500..);
     match error {
         Some(error) if !by_status && error.proves_not_run() => RequestError::Rpc(error),
@@ -139,7 +139,7 @@ pub(super) async fn read_refusal(response: WireResponse) -> RequestError {
             let message = match (error, location) {
                 (Some(error), _) => error.to_string(),
                 (None, Some(to)) => {
-                    // What follows the path may hold a secret.
+                    // The query and fragment may contain a secret.
                     let place = to.split(['?', '#']).next().unwrap_or_default();
                     format!("a redirect to `{place}` is not followed")
                 }
@@ -155,10 +155,10 @@ pub(super) async fn read_refusal(response: WireResponse) -> RequestError {
     }
 }
 
-/// Reads a successful response to its end, whatever kind it is of.
+/// Reads a successful response to its end, whatever its content type.
 pub(super) async fn drain(response: WireResponse, limit_bytes: usize) -> Result<(), RequestError> {
     match body_kind(&response) {
-        // The stream of an answer may stay open; its first message is the answer.
+        // The stream may stay open after the answer, which is its first message.
         BodyKind::Events => {
             let mut events = SseEvents::new(response, limit_bytes);
             while let Some(event) = events.next().await? {
@@ -205,7 +205,7 @@ async fn read_body(mut response: WireResponse, limit_bytes: usize) -> Result<Byt
                         "the body of the answer has more than {limit_bytes} bytes"
                     )));
                 }
-                // Most answers come in one chunk, and that one is kept as it is.
+                // Most answers arrive in one chunk, which is used without a copy.
                 match (first.take(), whole.is_empty()) {
                     (None, true) => first = Some(chunk),
                     (None, false) => whole.extend_from_slice(&chunk),

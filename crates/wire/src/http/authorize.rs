@@ -1,4 +1,4 @@
-//! Who gives each request its `Authorization`, and is asked again when the server turns it down.
+//! The `Authorization` of requests, and retries after a 401 or 403.
 
 use std::pin::Pin;
 
@@ -8,47 +8,47 @@ use super::client::HttpEndpoint;
 use super::reply::WireResponse;
 use crate::error::RequestError;
 
-/// Times that one request is sent again after it was turned down.
+/// Maximum number of retries of a refused request.
 const MAX_RETRIES: u32 = 2;
 
-/// What an [`Authorize`] is doing.
+/// The future returned by the methods of [`Authorize`].
 pub type AuthorizeFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// Gives requests their `Authorization`.
+/// Provides the `Authorization` of requests.
 pub trait Authorize: Send + Sync {
-    /// What the next request is sent with, if that is known without waiting.
+    /// Returns the header value for the next request, if it is known without waiting.
     fn current(&self) -> CurrentAuthorization;
 
-    /// The same where it takes a while; `None` sends the request without.
+    /// Obtains the header value; `None` sends the request without it.
     fn obtain(&self) -> AuthorizeFuture<'_, Result<Option<HeaderValue>, RequestError>>;
 
-    /// The server turned a request down. Says whether it is worth to send it again.
+    /// Handles a refused request; returns whether to retry it.
     fn on_refusal<'a>(&'a self, refusal: AuthorizationRefusal<'a>) -> AuthorizeFuture<'a, bool>;
 }
 
-/// What is known about the next request's `Authorization`.
+/// The currently known `Authorization`.
 #[derive(Clone, Debug)]
 pub enum CurrentAuthorization {
     Value(HeaderValue),
     Nothing,
-    /// It has to be obtained.
+    /// It must be obtained first.
     Unknown,
 }
 
-/// How a request was turned down.
+/// A refused request.
 #[derive(Clone, Copy, Debug)]
 pub struct AuthorizationRefusal<'a> {
     pub status: u16,
     /// All values of `WWW-Authenticate`.
     pub challenge: Option<&'a str>,
-    /// The `Authorization` that the request had.
+    /// The `Authorization` that the request was sent with.
     pub used: Option<&'a HeaderValue>,
-    /// How often the same request was turned down before.
+    /// How many times the same request was refused before.
     pub before: u32,
 }
 
 impl HttpEndpoint {
-    /// Sends a request with what the server wants to see, and again if that can help.
+    /// Sends a request with its `Authorization`, and retries a 401 or 403 if that can help.
     pub(super) async fn send<Attempt>(
         &self,
         attempt: impl Fn(Option<HeaderValue>) -> Attempt,
@@ -81,11 +81,11 @@ impl HttpEndpoint {
     }
 }
 
-/// All challenges of a response in one line.
+/// Joins all challenges of a response into one line.
 #[must_use]
 pub fn challenges(headers: &HeaderMap) -> Option<String> {
     let values = headers.get_all(WWW_AUTHENTICATE).iter();
-    // What is not text is kept as what nobody takes for an address.
+    // Lossy, so that a value that is not UTF-8 does not hide the other challenges.
     let all: Vec<_> = values.map(|value| String::from_utf8_lossy(value.as_bytes())).collect();
     if all.is_empty() { None } else { Some(all.join(", ")) }
 }
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
     use crate::limits::WireLimits;
 
-    /// Has a new token for every attempt and always hopes.
+    /// Provides a new token for every attempt and always retries.
     #[derive(Default)]
     struct Hopeful(AtomicU32);
 
@@ -126,7 +126,7 @@ mod tests {
         }
     }
 
-    /// A server that takes only one token; gives the `Authorization` of each request.
+    /// A server that accepts one token; reports the `Authorization` of each request.
     async fn picky(taken: &'static str) -> (String, tokio::sync::mpsc::Receiver<String>) {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());

@@ -1,4 +1,4 @@
-//! The HTTP client that all servers share, and what it refuses to do.
+//! The HTTP client shared by all servers, with its redirect policy.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,16 +11,16 @@ use super::trust::{Authorities, Distrust, find_cause};
 use crate::error::RequestError;
 use crate::limits::WireLimits;
 
-/// Redirects that are followed before the request is given up.
+/// Maximum number of redirects per request.
 pub(super) const MAX_REDIRECTS: usize = 10;
 
-/// Who we say we are.
+/// The `User-Agent`.
 pub(super) const USER_AGENT_NAME: &str = concat!("switchboard/", env!("CARGO_PKG_VERSION"));
 
-/// The client that all HTTP peers share.
+/// The HTTP client shared by all peers.
 pub type HttpClient = Client;
 
-/// Where a server is, and what to say at its door.
+/// The address of a server, with the headers to send there.
 #[derive(Clone)]
 pub struct HttpEndpoint {
     pub(crate) url: Url,
@@ -29,10 +29,11 @@ pub struct HttpEndpoint {
 }
 
 impl HttpEndpoint {
-    /// Checks an address and the headers to send there.
+    /// Validates an address and the headers to send there.
     ///
     /// # Errors
-    /// When one of them cannot be used; the message names it, never a header's value.
+    /// Returns an error if the address or a header is invalid. The message names the header but
+    /// never contains its value.
     pub fn new<'a>(
         url: &str,
         headers: impl IntoIterator<Item = (&'a String, &'a String)>,
@@ -52,8 +53,8 @@ impl HttpEndpoint {
         Ok(Self { url, headers: map, authorization: None })
     }
 
-    /// The same, with somebody who gives requests their `Authorization`. A configured header of
-    /// that name is what the person wants: then nobody is asked.
+    /// Sets the provider of `Authorization`. Does nothing if that header is configured, since the
+    /// configuration takes precedence.
     #[must_use]
     pub fn with_authorization(mut self, authorization: Arc<dyn Authorize>) -> Self {
         if !self.headers.contains_key(reqwest::header::AUTHORIZATION) {
@@ -63,18 +64,19 @@ impl HttpEndpoint {
     }
 }
 
-/// Builds the client: pooled connections, HTTP/1.1 and 2, proxies of the environment, gzip.
+/// Builds a client with pooled connections, HTTP/1.1 and HTTP/2, proxies from the environment and
+/// gzip.
 ///
 /// # Errors
-/// When TLS cannot be set up.
+/// Returns an error if TLS cannot be set up.
 pub fn new_http_client(limits: &WireLimits) -> Result<Client, RequestError> {
     new_trusting_http_client(limits, &Authorities::default())
 }
 
-/// The same for servers whose certificates these authorities issue, beside those of the system.
+/// Builds a client that trusts additional certificate authorities.
 ///
 /// # Errors
-/// When TLS cannot be set up.
+/// Returns an error if TLS cannot be set up.
 pub fn new_trusting_http_client(
     limits: &WireLimits,
     more: &Authorities,
@@ -96,19 +98,19 @@ fn client_builder(limits: &WireLimits, more: &Authorities) -> ClientBuilder {
         .user_agent(USER_AGENT_NAME)
 }
 
-/// Chooses who does the arithmetic of TLS, which every client in this process needs.
+/// Installs the TLS crypto provider of this process.
 pub fn prepare_tls() {
-    // Another part of the process may have installed a provider already, which serves as well.
+    // Another part of the process may have installed a provider already, which works as well.
     _ = rustls::crypto::ring::default_provider().install_default();
 }
 
-/// Whether whoever follows a redirect sends the same again. After the others the server may have
-/// done already what it was asked for.
+/// Returns whether a redirect repeats the method and body. After other redirects, the server may
+/// already have executed the request.
 pub(super) fn keeps_body(status: StatusCode) -> bool {
     matches!(status.as_u16(), 307 | 308)
 }
 
-/// Follows only what keeps method, body and origin; the rest is for the caller to see.
+/// Follows redirects that keep the method, body and origin; the caller sees all others.
 fn follow_redirect(attempt: redirect::Attempt<'_>) -> redirect::Action {
     let keeps_body = keeps_body(attempt.status());
     let same_origin =
@@ -120,7 +122,7 @@ fn follow_redirect(attempt: redirect::Attempt<'_>) -> redirect::Action {
     }
 }
 
-/// What a transport failure says about the request.
+/// Classifies a transport failure by whether the request may have been sent.
 pub(crate) fn request_error(error: &reqwest::Error) -> RequestError {
     if let Some(distrust) = Distrust::from_error(error) {
         return RequestError::Untrusted(distrust);
@@ -133,8 +135,8 @@ pub(crate) fn request_error(error: &reqwest::Error) -> RequestError {
     }
 }
 
-/// The same for a request of whose answer nothing came: then the server may also have said that
-/// it did not begin with it.
+/// Classifies a failure before any part of the response arrived, when HTTP/2 may also prove that
+/// the server did not process the request.
 pub(crate) fn request_error_before_answer(error: &reqwest::Error) -> RequestError {
     match find_cause::<h2::Error>(error) {
         Some(told) if told.is_remote() && proves_untouched(told) => {
@@ -144,12 +146,13 @@ pub(crate) fn request_error_before_answer(error: &reqwest::Error) -> RequestErro
     }
 }
 
-/// Streams above the last one of a farewell, and refused ones, were not looked at (RFC 9113, 8.7).
+/// Returns whether the server did not process the stream: `GOAWAY` and refused streams (RFC 9113,
+/// section 8.7).
 fn proves_untouched(told: &h2::Error) -> bool {
     told.is_go_away() || (told.is_reset() && told.reason() == Some(h2::Reason::REFUSED_STREAM))
 }
 
-/// An error with its causes, without the address: that may hold secrets.
+/// Formats an error with its causes but without the URL, which may contain secrets.
 pub(crate) fn error_chain(error: &reqwest::Error) -> String {
     let mut causes = Vec::new();
     let mut next = std::error::Error::source(error);
@@ -177,7 +180,7 @@ mod tests {
 
     use super::*;
 
-    /// A server of names that fails, or that never answers.
+    /// A DNS server that fails or never answers.
     enum NameServer {
         Fail(&'static str),
         Hang,

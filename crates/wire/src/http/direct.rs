@@ -1,7 +1,7 @@
-//! The shortest way to a server that is reached without TLS and without a proxy.
+//! A direct HTTP client for servers without TLS and proxy.
 //!
-//! A request drives its connection itself: no task of its own has to be woken on the way there and
-//! on the way back, and an address is not taken apart for every request.
+//! The request that uses a connection also drives it, so no other task has to be woken for sending
+//! or receiving, and the URL is parsed once instead of for every request.
 
 use std::future::poll_fn;
 use std::net::IpAddr;
@@ -28,20 +28,20 @@ use super::direct_body::{DirectBody, decompress};
 use super::reply::{ResponseSource, WireResponse};
 use crate::error::RequestError;
 
-/// What a request is sent with.
+/// The body of a request.
 type RequestBody = Full<Bytes>;
 
-/// As many connections are kept for later; more are in use only at a peak.
+/// Maximum number of idle connections; more are in use only at peaks.
 const MAX_IDLE_CONNECTIONS: usize = 256;
-/// After this time nobody counts on a connection any more.
+/// How long an idle connection may be reused.
 const MAX_IDLE_TIME: Duration = Duration::from_secs(90);
-/// Any of these sends requests through somebody else.
+/// Environment variables that set a proxy for HTTP.
 const PROXY_VARIABLES: [&str; 4] = ["http_proxy", "HTTP_PROXY", "all_proxy", "ALL_PROXY"];
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct RemoteAddress(pub(super) IpAddr);
 
-/// The way to one address, with the connections that are open.
+/// A client for one URL, with its idle connections.
 pub(super) struct DirectClient {
     name: String,
     port: u16,
@@ -52,15 +52,14 @@ pub(super) struct DirectClient {
     idle: Mutex<IdlePool>,
 }
 
-/// Connections that nobody uses.
 #[derive(Default)]
 struct IdlePool {
     open: Vec<DirectConnection>,
-    /// Whether somebody closes those that lie too long.
+    /// Whether a task that closes expired connections is running.
     is_watched: bool,
 }
 
-/// A connection that nobody uses, or one request.
+/// A connection, idle or used by one request.
 pub(super) struct DirectConnection {
     sender: SendRequest<RequestBody>,
     connection: Box<Connection<TokioIo<TcpStream>, RequestBody>>,
@@ -68,14 +67,14 @@ pub(super) struct DirectConnection {
     used: Instant,
 }
 
-/// Why a request has no answer, with the request if nothing of it was sent.
+/// A failed request; `unsent` returns it if no byte was sent.
 struct SendFailure {
     why: String,
     unsent: Option<Request<RequestBody>>,
 }
 
 impl DirectClient {
-    /// The way to that address; nothing if there is no such short one.
+    /// Creates a client for `url`; returns `None` if it needs TLS, a login or a proxy.
     pub(super) fn for_url(url: &Url, connect_limit: Duration) -> Option<Arc<Self>> {
         let is_set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         if !is_direct(url, is_set) {
@@ -83,7 +82,7 @@ impl DirectClient {
         }
         let shown = url.host_str()?;
         let host = url.port().map_or_else(|| shown.to_owned(), |port| format!("{shown}:{port}"));
-        // An IPv6 address is dialled without its brackets.
+        // An IPv6 address is resolved without its brackets.
         let name = shown.trim_matches(['[', ']']).to_owned();
         Some(Arc::new(Self {
             name,
@@ -96,7 +95,7 @@ impl DirectClient {
         }))
     }
 
-    /// Posts a text; the error says whether it may have arrived.
+    /// Posts `text`; the error says whether it may have been sent.
     pub(super) async fn post(
         self: &Arc<Self>,
         mut headers: HeaderMap,
@@ -116,7 +115,7 @@ impl DirectClient {
         self.send(request(&target, headers, text)).await
     }
 
-    /// Where the request is to go instead, if that is a place where it may go.
+    /// Returns the target of a redirect that may be followed.
     fn redirect_target(&self, reply: &WireResponse) -> Option<Uri> {
         if !keeps_body(reply.status()) {
             return None;
@@ -138,7 +137,7 @@ impl DirectClient {
             };
             match open.ask(request).await {
                 Ok(response) => return self.build_response(response, open).await,
-                // The server closed it while nobody used it.
+                // The server closed the idle connection; retry, since nothing was sent.
                 Err(SendFailure { unsent: Some(again), .. }) if is_kept => request = again,
                 Err(SendFailure { why, unsent: Some(_) }) => {
                     return Err(RequestError::NotSent(why));
@@ -148,7 +147,7 @@ impl DirectClient {
         }
     }
 
-    /// A connection that is still good.
+    /// Returns an idle connection that is still open.
     async fn take_idle(&self) -> Option<DirectConnection> {
         loop {
             let mut open = self.idle.lock().open.pop()?;
@@ -179,7 +178,7 @@ impl DirectClient {
         })
     }
 
-    /// A response; the connection comes back when it was read to its end.
+    /// Builds the response; its body returns the connection to the pool at the end.
     async fn build_response(
         self: &Arc<Self>,
         response: Response<Incoming>,
@@ -195,7 +194,7 @@ impl DirectClient {
         Ok(WireResponse(ResponseSource::Direct(response)))
     }
 
-    /// Keeps a connection for the next request.
+    /// Returns a connection to the pool.
     pub(super) fn return_connection(self: &Arc<Self>, mut open: DirectConnection) {
         open.used = Instant::now();
         let mut idle = self.idle.lock();
@@ -212,7 +211,7 @@ impl DirectClient {
 }
 
 impl DirectConnection {
-    /// Whether the server has not closed it meanwhile.
+    /// Returns whether the server has kept the connection open.
     async fn is_alive(&mut self) -> bool {
         poll_fn(|context| {
             let is_over = Pin::new(&mut self.connection).poll(context).is_ready();
@@ -221,7 +220,7 @@ impl DirectConnection {
         .await
     }
 
-    /// Sends a request and waits for the head of its answer.
+    /// Sends a request and waits for the head of the response.
     async fn ask(
         &mut self,
         request: Request<RequestBody>,
@@ -230,7 +229,7 @@ impl DirectConnection {
         let mut answer = pin!(sender.try_send_request(request));
         let mut is_over = false;
         let answered = poll_fn(|context| {
-            // How the connection ended is told with the answer that it owes.
+            // If the connection fails, the response future carries the error.
             is_over = is_over || Pin::new(&mut *connection).poll(context).is_ready();
             answer.as_mut().poll(context)
         });
@@ -240,24 +239,24 @@ impl DirectConnection {
         })
     }
 
-    /// Goes on with what the connection has to do. Whether it is over.
+    /// Drives the connection; returns whether it has ended.
     pub(super) fn poll(&mut self, context: &mut Context<'_>) -> bool {
         Pin::new(&mut self.connection).poll(context).is_ready()
     }
 
-    /// Whether it can take another request.
+    /// Returns whether the connection accepts another request.
     pub(super) fn is_ready(&self) -> bool {
         self.sender.is_ready()
     }
 }
 
-/// Whether nothing is between us and that address, and nothing but HTTP is needed there.
+/// Returns whether the URL is plain HTTP without a login and no proxy applies.
 fn is_direct(url: &Url, is_set: impl Fn(&str) -> bool) -> bool {
     let has_login = !url.username().is_empty() || url.password().is_some();
     if url.scheme() != "http" || has_login || PROXY_VARIABLES.iter().any(|name| is_set(name)) {
         return false;
     }
-    // Elsewhere the settings of the system may name a proxy for what is not on this machine.
+    // On other systems, a proxy may be set in the system settings.
     cfg!(target_os = "linux") || is_loopback(url)
 }
 
@@ -269,13 +268,13 @@ fn request(target: &Uri, headers: HeaderMap, text: &Bytes) -> Request<RequestBod
     request
 }
 
-/// What a request to that address asks for.
+/// Returns the path and query of a URL.
 fn request_target(url: &Url) -> Option<Uri> {
     let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
     format!("{}{query}", url.path()).parse().ok()
 }
 
-/// Closes what nobody has used for long, until nothing is left.
+/// Closes expired connections until none is left.
 async fn close_idle(direct: Weak<DirectClient>) {
     loop {
         tokio::time::sleep(MAX_IDLE_TIME / 3).await;
@@ -289,7 +288,7 @@ async fn close_idle(direct: Weak<DirectClient>) {
     }
 }
 
-/// An error with its causes.
+/// Formats an error with its causes.
 pub(super) fn error_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();

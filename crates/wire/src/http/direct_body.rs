@@ -1,4 +1,4 @@
-//! The body of an answer that came the short way: reading it drives its connection.
+//! The body of a direct response: reading it drives its connection.
 
 use std::pin::Pin;
 use std::sync::Weak;
@@ -16,10 +16,10 @@ use super::direct::{DirectClient, DirectConnection};
 use super::reply::WireResponse;
 use crate::error::RequestError;
 
-/// A body, and the connection that it comes from; dropped half read, it closes the connection.
+/// A response body with its connection. Dropping it half read closes the connection.
 pub(super) struct DirectBody {
     incoming: Incoming,
-    /// Never locked: only whoever has all of it reads from it.
+    /// Makes the body `Sync`; never locked, only accessed through `get_mut`.
     open: Mutex<Option<DirectConnection>>,
     back: Weak<DirectClient>,
 }
@@ -36,7 +36,7 @@ impl DirectBody {
     fn drive(&mut self, context: &mut Context<'_>) {
         let open = self.open.get_mut();
         if open.as_mut().is_some_and(|open| open.poll(context)) {
-            // What it has brought is in the body.
+            // The connection has ended; all received data is in the body.
             *open = None;
         }
     }
@@ -60,7 +60,7 @@ impl Body for DirectBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        // First the body: asking for more would otherwise wake us for nothing.
+        // Poll the body first: polling the connection first would cause a spurious wake-up.
         let mut polled = Pin::new(&mut self.incoming).poll_frame(context);
         if polled.is_pending() {
             self.drive(context);
@@ -83,14 +83,14 @@ impl Body for DirectBody {
 
 impl Drop for DirectBody {
     fn drop(&mut self) {
-        // An answer without a body is not read.
+        // Responses without a body are never polled, so return the connection here.
         if self.incoming.is_end_stream() {
             self.return_connection(&mut Context::from_waker(Waker::noop()));
         }
     }
 }
 
-/// The same response with a body that is not packed.
+/// Decompresses the body of a response.
 pub(super) async fn decompress(
     response: Response<DirectBody>,
 ) -> Result<WireResponse, RequestError> {

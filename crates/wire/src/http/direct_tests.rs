@@ -1,4 +1,4 @@
-//! Connections of the short way: kept, given up, closed by the other side, never asked twice.
+//! Direct connections: reused, expired, closed by the server, never asked twice.
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
@@ -9,11 +9,11 @@ use super::*;
 const OK: &str = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n\r\n{}";
 const ACCEPTED: &str = "HTTP/1.1 202 Accepted\r\ncontent-length: 0\r\n\r\n";
 
-/// What a server does with one connection: an answer for each request, then it closes.
+/// The answers of a server on one connection, which it closes afterwards.
 type Script = Vec<&'static str>;
 
-/// A server with a script for each connection; tells the number of the connection, the text of
-/// each request, and nothing when a connection has ended.
+/// A server with a script for each connection. Reports the number of the connection with the text
+/// of each request, or with `None` when the connection has ended.
 async fn scripted(scripts: Vec<Script>) -> (Url, mpsc::Receiver<(usize, Option<String>)>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp?a=b", listener.local_addr().unwrap()).parse().unwrap();
@@ -70,7 +70,7 @@ async fn one_connection_serves_one_request_after_another_with_and_without_a_body
     let (url, mut told) = scripted(vec![vec![OK, ACCEPTED, OK, OK]]).await;
     let direct = direct(&url);
     assert_eq!(post(&direct).await.unwrap(), "{}");
-    // Nobody reads the body of what has none.
+    // A response without a body is dropped unread.
     drop(direct.post(HeaderMap::new(), &Bytes::new()).await.unwrap());
     assert_eq!(post(&direct).await.unwrap(), "{}");
     assert_eq!(post(&direct).await.unwrap(), "{}");
@@ -168,7 +168,7 @@ async fn connections_that_nobody_uses_are_closed_by_one_who_looks_after_them() {
     assert!(direct.idle.lock().is_watched);
     let tasks = Handle::current().metrics().num_alive_tasks();
     assert!(tasks <= 3, "the server has two, so nobody else but one: {tasks}");
-    // The clock of connections is not the one that is stopped here.
+    // Connections use `std::time::Instant`, which the paused clock does not affect.
     direct.idle.lock().open.iter_mut().for_each(|open| open.used -= MAX_IDLE_TIME);
     assert_eq!(told.recv().await.unwrap(), (0, None), "it is closed");
     assert!(!direct.idle.lock().is_watched);

@@ -1,4 +1,4 @@
-//! Server-sent events out of a response body, as they arrive.
+//! Incremental parsing of server-sent events.
 
 use std::time::Duration;
 
@@ -7,19 +7,19 @@ use bytes::{Buf as _, Bytes, BytesMut};
 use super::reply::WireResponse;
 use crate::error::RequestError;
 
-/// No server makes us wait longer before we come back.
+/// Maximum `retry` delay accepted from a server.
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(600);
 
-/// One event.
+/// A server-sent event.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SseEvent {
-    /// Its type; empty means `message`.
+    /// The event type; empty means `message`.
     pub name: String,
-    /// Its data; several lines are joined by a line break.
+    /// The data; multiple lines are joined by line breaks.
     pub data: Bytes,
 }
 
-/// Reads events from a response.
+/// Reads server-sent events from a response.
 pub struct SseEvents {
     response: WireResponse,
     parser: SseParser,
@@ -27,16 +27,16 @@ pub struct SseEvents {
 }
 
 impl SseEvents {
-    /// Events of a response, each of at most `limit_bytes`.
+    /// Reads events of at most `limit_bytes` each.
     #[must_use]
     pub fn new(response: impl Into<WireResponse>, limit_bytes: usize) -> Self {
         Self { response: response.into(), parser: SseParser::default(), limit_bytes }
     }
 
-    /// The next event, or `None` when the stream ended.
+    /// Returns the next event, or `None` at the end of the stream.
     ///
     /// # Errors
-    /// When the connection breaks or an event is too long.
+    /// Returns an error if the connection fails or an event is too long.
     pub async fn next(&mut self) -> Result<Option<SseEvent>, RequestError> {
         loop {
             if let Some(event) = self.next_ready()? {
@@ -49,10 +49,11 @@ impl SseEvents {
         }
     }
 
-    /// The same, unless nothing at all comes for so long. Comments that keep a stream alive count.
+    /// Returns the next event unless the stream is silent for `silence`. Keep-alive comments count
+    /// as activity.
     ///
     /// # Errors
-    /// When nothing came.
+    /// Returns an error if nothing arrived in time.
     pub async fn next_within(
         &mut self,
         silence: Duration,
@@ -71,7 +72,7 @@ impl SseEvents {
         }
     }
 
-    /// An event that has come already.
+    /// Returns an event that is already buffered.
     fn next_ready(&mut self) -> Result<Option<SseEvent>, RequestError> {
         if let Some(event) = self.parser.next() {
             return Ok(Some(event));
@@ -85,7 +86,7 @@ impl SseEvents {
         Ok(None)
     }
 
-    /// Takes a chunk in; false at the end.
+    /// Adds a chunk to the parser; returns `false` at the end of the stream.
     fn push_chunk(
         &mut self,
         chunk: Result<Option<Bytes>, RequestError>,
@@ -98,18 +99,18 @@ impl SseEvents {
         Ok(is_more)
     }
 
-    /// The id of the last event that had one.
+    /// Returns the id of the last event that had one.
     pub(crate) fn last_id(&self) -> Option<&str> {
         self.parser.last_id.as_deref()
     }
 
-    /// How long the server wants us to wait before we come back.
+    /// Returns the reconnection delay that the server requested.
     pub(crate) fn retry(&self) -> Option<Duration> {
         self.parser.retry
     }
 }
 
-/// Splits chunks of text into events.
+/// Splits chunks of bytes into events.
 #[derive(Default)]
 pub(crate) struct SseParser {
     buffer: BytesMut,
@@ -118,7 +119,7 @@ pub(crate) struct SseParser {
     past_start: bool,
     name: String,
     data: Option<Bytes>,
-    /// The lines of data after the first, where there are more.
+    /// The second and further lines of data.
     more: BytesMut,
     last_id: Option<String>,
     retry: Option<Duration>,
@@ -127,7 +128,7 @@ pub(crate) struct SseParser {
 impl SseParser {
     pub(crate) fn push(&mut self, chunk: Bytes) {
         if self.buffer.is_empty() {
-            // Takes the chunk over without a copy where nobody else holds it.
+            // Takes over the chunk without a copy if it is not shared.
             self.buffer = BytesMut::from(chunk);
         } else {
             self.buffer.extend_from_slice(&chunk);
@@ -138,7 +139,7 @@ impl SseParser {
         self.buffer.len() + self.data.as_ref().map_or(0, Bytes::len) + self.more.len()
     }
 
-    /// The next event that is complete.
+    /// Returns the next complete event.
     pub(crate) fn next(&mut self) -> Option<SseEvent> {
         while let Some(line) = self.next_line() {
             if line.is_empty() {
@@ -203,13 +204,14 @@ impl SseParser {
                     millis.map(|millis: u64| Duration::from_millis(millis).min(MAX_RETRY_DELAY));
                 self.retry = wait.or(self.retry);
             }
-            // Comments have an empty field name; unknown fields are ignored by the standard.
+            // Comments have an empty field name; the standard requires unknown fields to be
+            // ignored.
             _ => {}
         }
     }
 }
 
-/// Reads all events of some chunks.
+/// Parses all events in a sequence of chunks.
 #[cfg(test)]
 pub(crate) fn parse_events<'a>(chunks: impl Iterator<Item = &'a [u8]>) -> Vec<SseEvent> {
     let mut parser = SseParser::default();

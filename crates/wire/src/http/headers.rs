@@ -1,13 +1,13 @@
-//! The headers that a modern request carries beside its body.
+//! The headers of a modern request that mirror parts of its body.
 
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
 
-/// Integers beyond this do not survive every JSON reader, so they are not mirrored.
+/// Maximum integer that every JSON parser represents exactly; larger ones are not mirrored.
 const MAX_SAFE_INTEGER: i64 = (1 << 53) - 1;
 
-/// A value as it may stand in a header: plain where that is safe, else in base64.
+/// Encodes a header value: plain ASCII where that is safe, otherwise base64.
 pub(crate) fn encode_header(value: &str) -> String {
     let plain = value.bytes().all(|byte| matches!(byte, 0x20..=0x7e))
         && value.trim() == value
@@ -15,10 +15,10 @@ pub(crate) fn encode_header(value: &str) -> String {
     if plain { value.to_owned() } else { format!("=?base64?{}?=", BASE64_STANDARD.encode(value)) }
 }
 
-/// The `Mcp-Param-*` headers that a tool's schema asks for, from the arguments of a call.
+/// Returns the `Mcp-Param-*` headers that a tool's schema requests, from the arguments of a call.
 ///
 /// # Errors
-/// When the schema's annotations break the rules; then the tool must not be offered.
+/// Returns an error if the schema's annotations are invalid; such a tool must not be offered.
 pub fn param_headers(schema: &Value, arguments: &Value) -> Result<Vec<(String, String)>, String> {
     let mut found = Vec::new();
     collect(schema, Some(arguments), &mut found)?;

@@ -1,4 +1,4 @@
-//! How messages leave over HTTP: one request each, with the answer in its response.
+//! Outgoing messages over HTTP: one POST each, with the answer in its response.
 
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -31,34 +31,34 @@ const SESSION_HEADER: HeaderName = HeaderName::from_static("mcp-session-id");
 /// The HTTP side of a peer.
 pub(crate) struct HttpLink {
     pub(super) client: Client,
-    /// A shorter way for what is posted, where there is one.
+    /// A faster client for POST requests, if the server needs neither TLS nor a proxy.
     direct: Option<Arc<DirectClient>>,
     pub(super) endpoint: HttpEndpoint,
     pub(super) kind: HttpTransport,
     pub(super) session: Mutex<HttpSession>,
-    /// One renewal of the session at a time.
+    /// Serializes renewals of the session.
     pub(super) renewal: Semaphore,
     identity: ServerIdentity,
 }
 
-/// Which of the two HTTP transports it is.
+/// The HTTP transport in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HttpTransport {
-    /// The answer comes in the response.
+    /// Streamable HTTP: the answer is in the response.
     Streamable,
-    /// The answer comes on the event stream that was opened first.
+    /// HTTP+SSE: the answer arrives on the event stream.
     Sse,
 }
 
-/// What a legacy server remembers about us.
+/// The session with a legacy server.
 #[derive(Clone, Default)]
 pub(super) struct HttpSession {
     pub(super) id: Option<HeaderValue>,
-    /// The parameters of the handshake, to repeat it when the server has forgotten us.
+    /// The parameters of the handshake, to repeat it if the server loses the session.
     pub(super) handshake: String,
 }
 
-/// Starts a peer over streamable HTTP. Nothing is sent until the first request.
+/// Starts a peer over streamable HTTP. Sends nothing until the first request.
 #[must_use]
 pub fn start_http(
     client: Client,
@@ -82,7 +82,7 @@ impl HttpLink {
         Self { client, direct, endpoint, kind, session, renewal: Semaphore::new(1), identity }
     }
 
-    /// Sends a request and, unless it comes by another way, returns its answer.
+    /// Sends a request and returns its answer, unless that arrives elsewhere.
     pub(crate) async fn exchange(
         &self,
         shared: &Arc<PeerShared>,
@@ -95,7 +95,7 @@ impl HttpLink {
             *self.session.lock() = HttpSession { id: None, handshake: request.params.to_owned() };
         }
         let mut renewed = false;
-        // Shared, so that a second attempt costs no copy.
+        // `Bytes`, so that a second attempt needs no copy.
         let text = Bytes::from(text);
         loop {
             let known = self.session.lock().id.clone();
@@ -105,9 +105,9 @@ impl HttpLink {
                 shared.enqueue_inbound(Inbound::IdentityChanged);
             }
             if response.status() == 404 && known.is_some() && !opening && !renewed {
-                // The server has forgotten the session, so it has not run the request.
+                // The server has lost the session, so it has not run the request.
                 renewed = true;
-                // Boxed, as all that is rare: a future has the size of its largest part.
+                // Boxed, like all rare paths: a future is as large as its largest branch.
                 Box::pin(self.renew_session(shared, known)).await?;
                 continue;
             }
@@ -168,7 +168,7 @@ impl HttpLink {
         self.endpoint.send(attempt).await
     }
 
-    /// The headers of one request: the configured ones, then the protocol's own.
+    /// Returns the headers of a request: the configured ones, then those of the protocol.
     pub(super) fn request_headers(
         &self,
         shared: &PeerShared,
@@ -198,7 +198,7 @@ impl HttpLink {
         Ok(headers)
     }
 
-    /// Adds what tells a legacy server who we are.
+    /// Adds the session id and, where the revision defines it, the version header.
     pub(super) fn add_session(&self, headers: &mut HeaderMap, revision: Revision) {
         if revision >= Revision::V2025_06_18 {
             headers.insert(VERSION_HEADER, HeaderValue::from_static(revision.as_str()));
@@ -209,7 +209,7 @@ impl HttpLink {
     }
 }
 
-/// Sends what was built; the error says whether it may have arrived.
+/// Sends a request; the error says whether it may have been sent.
 async fn send(builder: RequestBuilder) -> Result<WireResponse, RequestError> {
     builder
         .send()
@@ -218,7 +218,7 @@ async fn send(builder: RequestBuilder) -> Result<WireResponse, RequestError> {
         .map_err(|error| request_error_before_answer(&error))
 }
 
-/// An attempt by the client that all servers share, with the `Authorization` it is given.
+/// Returns an attempt function that uses the shared client.
 pub(super) fn attempt_with_client(
     builder: impl Fn() -> RequestBuilder,
 ) -> impl Fn(Option<HeaderValue>) -> AttemptFuture {
@@ -231,7 +231,6 @@ pub(super) fn attempt_with_client(
     }
 }
 
-/// A request that is being sent.
 type AttemptFuture = Pin<Box<dyn Future<Output = Result<WireResponse, RequestError>> + Send>>;
 
 fn insert_header(
@@ -248,7 +247,8 @@ fn invalid_header(name: &str) -> RequestError {
     RequestError::NotSent(format!("the header `{name}` cannot be sent"))
 }
 
-/// A name with several addresses would otherwise be another server at every turn.
+/// Minimum interval between identity changes. A name with several addresses would otherwise report
+/// a change on every request.
 const MIN_NOTICE_INTERVAL: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Default)]
@@ -267,8 +267,8 @@ struct IdentityFingerprint {
 }
 
 impl ServerIdentity {
-    /// Whether somebody else answers than before. What is not told for being too early is told by
-    /// a later answer.
+    /// Returns whether the server's address or certificate has changed. A change within
+    /// `MIN_NOTICE_INTERVAL` is reported by a later answer.
     fn has_changed(&self, response: &WireResponse) -> bool {
         let (address, certificate) = response.remote_identity();
         self.record(address, certificate, Instant::now())

@@ -1,4 +1,4 @@
-//! What goes over HTTP to the letter: headers, packed answers, resumption, and the end of a session.
+//! HTTP on the wire: headers, compressed answers, resumption, and the end of a session.
 
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpListener;
@@ -8,7 +8,7 @@ use super::*;
 
 const SOON: Duration = Duration::from_secs(10);
 
-/// A server that gives these answers, one connection each; tells what it was asked.
+/// A server that sends these answers, one per connection, and reports the requests it receives.
 async fn scripted(answers: Vec<Vec<u8>>) -> (String, mpsc::Receiver<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
@@ -54,7 +54,7 @@ fn peer_at(url: &str, limits: WireLimits) -> (Peer, mpsc::Receiver<Inbound>) {
     start_http(new_http_client(&limits).unwrap(), endpoint, limits)
 }
 
-/// The bytes in the form of gzip, as they are: packing is allowed not to make smaller.
+/// Wraps bytes as an uncompressed gzip block.
 fn packed(bytes: &[u8]) -> Vec<u8> {
     let length = u16::try_from(bytes.len()).unwrap();
     let mut crc = u32::MAX;

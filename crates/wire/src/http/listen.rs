@@ -1,4 +1,4 @@
-//! Event streams that stay open: what a legacy server says unasked, and the older HTTP+SSE.
+//! Long-lived event streams: notifications of a legacy server, and the older HTTP+SSE.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,15 +15,16 @@ use crate::error::RequestError;
 use crate::limits::WireLimits;
 use crate::peer::{Inbound, Peer, PeerLink, PeerShared};
 
-/// The shortest and the longest wait before a stream that ended is opened again.
+/// Minimum and maximum delay before an ended stream is reopened.
 const RETRY_DELAY_RANGE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(30));
 
-/// How long a connection waits for its standing stream: what a server says before it is open is
-/// lost, but a server that opens it late must not hold up everything.
+/// How long `listen` waits for the event stream to open. Messages sent before that are lost, but a
+/// server that opens it late must not delay the connection.
 const OPEN_TIMEOUT: Duration = Duration::from_millis(500);
 
 impl Peer {
-    /// Listens to what a legacy HTTP server says unasked, if it offers that.
+    /// Opens the event stream of a legacy HTTP server, if it offers one, and reads it until the
+    /// connection ends.
     pub async fn listen(&self) {
         if let PeerLink::Http(link) = &self.shared.link
             && link.kind == HttpTransport::Streamable
@@ -56,7 +57,7 @@ async fn keep_listening(shared: &Arc<PeerShared>, opened: oneshot::Sender<()>) {
                 let mut events = SseEvents::new(response, shared.limits.frame_bytes);
                 while let Ok(Some(event)) = events.next().await {
                     if !event.data.is_empty() {
-                        // An event that is not a message is skipped; the stream itself works.
+                        // Events that are not messages are skipped; the stream still works.
                         _ = shared.dispatch(&event.data);
                         wait = RETRY_DELAY_RANGE.0;
                     }
@@ -64,9 +65,10 @@ async fn keep_listening(shared: &Arc<PeerShared>, opened: oneshot::Sender<()>) {
                 last_id = events.last_id().map(str::to_owned).or(last_id);
                 wait = events.retry().map_or(wait, |asked| wait.max(asked));
             }
-            // The stream is optional: a server that has none says so, at the first try or by 405.
+            // The stream is optional: a server without it fails the first attempt or responds with
+            // 405.
             Ok(response) if opened.is_some() || response.status() == 405 => return,
-            // The session is being renewed, or something in between hiccups.
+            // The session is being renewed, or a proxy failed temporarily.
             Ok(_) => last_id = None,
             Err(_) => {}
         }
@@ -75,10 +77,10 @@ async fn keep_listening(shared: &Arc<PeerShared>, opened: oneshot::Sender<()>) {
     }
 }
 
-/// Starts a peer over the older HTTP+SSE: opens the event stream and learns where to post.
+/// Starts a peer over the older HTTP+SSE: opens the event stream and reads the address to post to.
 ///
 /// # Errors
-/// When there is no such stream within `timeout`, or it points to another origin.
+/// Returns an error if there is no such stream within `timeout`, or if it names another origin.
 pub async fn start_sse(
     client: Client,
     endpoint: HttpEndpoint,

@@ -1,4 +1,4 @@
-//! A response, whichever way it came.
+//! An HTTP response from either client.
 
 use std::net::IpAddr;
 use std::pin::Pin;
@@ -13,13 +13,13 @@ use super::direct::{RemoteAddress, error_causes};
 use super::direct_body::DirectBody;
 use crate::error::RequestError;
 
-/// A response whose body is still to be read.
+/// A response whose body has not been read.
 pub struct WireResponse(pub(super) ResponseSource);
 
 pub(super) enum ResponseSource {
-    /// From the client that all servers share.
+    /// From the shared client.
     Client(reqwest::Response),
-    /// From a connection of its own.
+    /// From the direct client.
     Direct(Response<DirectBody>),
 }
 
@@ -44,7 +44,7 @@ impl WireResponse {
         }
     }
 
-    /// How many bytes the body has, if that is known.
+    /// Returns the length of the body, if it is known.
     pub(super) fn content_length(&self) -> Option<u64> {
         match &self.0 {
             ResponseSource::Client(response) => response.content_length(),
@@ -52,7 +52,7 @@ impl WireResponse {
         }
     }
 
-    /// Who answered, by address and by certificate.
+    /// Returns the address and certificate of the server.
     pub(super) fn remote_identity(&self) -> (Option<IpAddr>, Option<&[u8]>) {
         match &self.0 {
             ResponseSource::Client(response) => {
@@ -66,7 +66,7 @@ impl WireResponse {
         }
     }
 
-    /// The next part of the body; nothing at its end.
+    /// Returns the next part of the body, or `None` at its end.
     pub(super) async fn chunk(&mut self) -> Result<Option<Bytes>, RequestError> {
         let response = match &mut self.0 {
             ResponseSource::Client(response) => {
@@ -79,7 +79,7 @@ impl WireResponse {
             let frame = std::future::poll_fn(|context| Pin::new(&mut *body).poll_frame(context));
             match frame.await {
                 None => return Ok(None),
-                // What comes after the body is nothing that we look at.
+                // Trailers are ignored.
                 Some(Ok(frame)) => {
                     if let Ok(chunk) = frame.into_data() {
                         return Ok(Some(chunk));

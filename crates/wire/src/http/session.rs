@@ -1,4 +1,4 @@
-//! What a legacy HTTP server remembers: taking up a stream again, renewing and ending a session.
+//! Sessions of legacy HTTP servers: resuming streams, renewing and ending sessions.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,15 +15,15 @@ use crate::peer::PeerShared;
 use crate::request::Request;
 use crate::revision::{Era, Revision};
 
-/// Times that a cut stream is taken up again without anything new on it.
+/// Maximum number of consecutive attempts to resume a stream without a new event.
 const MAX_RESUME_ATTEMPTS: u32 = 5;
-/// How long to wait before that, unless the server says.
+/// Delay before resuming, unless the server gives one.
 const RETRY_DELAY: Duration = Duration::from_secs(1);
-/// How long the server has to take note of our leaving.
+/// How long to wait for the server to end the session.
 const CLOSE_GRACE: Duration = Duration::from_secs(2);
 
 impl HttpLink {
-    /// Takes up the stream of request `id` after event `last_id`, until the request is settled.
+    /// Resumes the stream of request `id` after event `last_id` until the request is settled.
     pub(super) async fn resume(
         &self,
         shared: &Arc<PeerShared>,
@@ -60,7 +60,7 @@ impl HttpLink {
         Err(RequestError::Unknown("the event stream ended before the answer".to_owned()))
     }
 
-    /// Opens an event stream, after an event if one is named.
+    /// Opens an event stream, after event `last_id` if given.
     pub(super) async fn open_event_stream(
         &self,
         shared: &PeerShared,
@@ -76,7 +76,7 @@ impl HttpLink {
         self.endpoint.send(attempt_with_client(builder)).await
     }
 
-    /// Makes a new session in place of `lost`, once for everyone who noticed.
+    /// Replaces the session `lost`, once for all requests that noticed the loss.
     pub(super) async fn renew_session(
         &self,
         shared: &Arc<PeerShared>,
@@ -89,7 +89,7 @@ impl HttpLink {
             return Ok(());
         }
         let request = Request::new("initialize", &session.handshake, shared.limits.connect);
-        // Ids of the table start at 1, so 0 is nobody else's.
+        // Ids of the request table start at 1, so 0 is free.
         let text = envelope::request_text(0, "initialize", &session.handshake, "");
         let response = self.post(text.into(), self.request_headers(shared, &request)?).await?;
         if !response.status().is_success() {
@@ -105,12 +105,12 @@ impl HttpLink {
         }
         let text = envelope::notification_text("notifications/initialized", "", "");
         self.post(text.into(), headers).await?;
-        // Only now: nobody may use the session before it is open.
+        // Set last: requests must not use the session before it is initialized.
         self.session.lock().id = id;
         Ok(())
     }
 
-    /// Tells a legacy server that we leave.
+    /// Ends the session with a legacy server.
     pub(crate) async fn end_session(&self, shared: &PeerShared) {
         let revision = shared.protocol().revision;
         let has_session = self.session.lock().id.is_some();

@@ -1,4 +1,4 @@
-//! Whom TLS trusts beside the authorities of the system, and why a certificate is not trusted.
+//! Additional certificate authorities, and the reasons why a certificate is not trusted.
 
 use std::error::Error;
 use std::io;
@@ -8,49 +8,43 @@ use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls::{CertificateError, RootCertStore};
 
-/// Authorities whose certificates are taken beside those that the system trusts.
+/// Certificate authorities trusted in addition to those of the system.
 #[derive(Clone, Debug, Default)]
 pub struct Authorities(Vec<Certificate>);
 
-/// Why a text does not name authorities.
+/// The reason why a text contains no usable certificate authorities.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadAuthorities {
-    /// There is not one certificate in it.
     #[error("holds no certificate in PEM form")]
     None,
-    /// One of its certificates is none.
     #[error("holds a certificate that cannot be read: {0}")]
     Unreadable(String),
 }
 
-/// Why a server's certificate is not trusted.
+/// The reason why a server's certificate is not trusted.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Distrust {
-    /// Its time is over.
     #[error("the server's certificate has expired")]
     Expired,
-    /// Its time has not come.
     #[error("the server's certificate is not valid yet")]
     NotYetValid,
-    /// It is somebody else's.
+    /// Issued for another host name.
     #[error("the server's certificate is for another name{}", name_list(.0))]
     OtherName(Vec<String>),
-    /// Nobody whom we trust stands by it.
+    /// Not issued by a trusted authority.
     #[error("the server's certificate was issued by nobody that this machine trusts")]
     UnknownIssuer,
-    /// It was taken back.
     #[error("the server's certificate has been revoked")]
     Revoked,
-    /// Something else is wrong with it.
     #[error("the server's certificate cannot be trusted: {0}")]
     Other(String),
 }
 
 impl Authorities {
-    /// Reads certificates out of a text in PEM form.
+    /// Parses certificates in PEM format.
     ///
     /// # Errors
-    /// When there is none, or one that cannot be used.
+    /// Returns an error if there is no certificate, or one that is invalid.
     pub fn from_pem(text: &str) -> Result<Self, BadAuthorities> {
         let unreadable = |error: &dyn Error| BadAuthorities::Unreadable(error.to_string());
         let mut certificates = Vec::new();
@@ -62,7 +56,7 @@ impl Authorities {
         if certificates.is_empty() { Err(BadAuthorities::None) } else { Ok(Self(certificates)) }
     }
 
-    /// The certificates, for a client.
+    /// Returns the certificates.
     #[must_use]
     pub fn certificates(&self) -> Vec<Certificate> {
         self.0.clone()
@@ -70,7 +64,7 @@ impl Authorities {
 }
 
 impl Distrust {
-    /// Why the other side's certificate was not taken, if that is what went wrong.
+    /// Returns why the server's certificate was rejected, if that caused `error`.
     #[must_use]
     pub fn from_error(error: &(dyn Error + 'static)) -> Option<Self> {
         let rustls::Error::InvalidCertificate(reason) = find_cause::<rustls::Error>(error)? else {
@@ -85,7 +79,7 @@ impl Distrust {
             CertificateError::NotValidForNameContext { presented, .. } => {
                 Self::OtherName(presented.clone())
             }
-            // Who bears the name of an authority without its key is not that authority.
+            // A bad signature means that the issuer has an authority's name but not its key.
             CertificateError::UnknownIssuer | CertificateError::BadSignature => Self::UnknownIssuer,
             CertificateError::Revoked => Self::Revoked,
             other => Self::Other(other.to_string()),
@@ -93,7 +87,7 @@ impl Distrust {
     }
 }
 
-/// The first cause of a kind.
+/// Returns the first cause of type `T`.
 pub(super) fn find_cause<'a, T: Error + 'static>(
     error: &'a (dyn Error + 'static),
 ) -> Option<&'a T> {
@@ -102,7 +96,7 @@ pub(super) fn find_cause<'a, T: Error + 'static>(
         if let Some(found) = cause.downcast_ref() {
             return Some(found);
         }
-        // An error of the system does not name what it holds as its cause.
+        // `io::Error::source` skips the wrapped error itself.
         if let Some(inside) = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref)
             && let Some(found) = find_cause(inside)
         {
@@ -114,7 +108,7 @@ pub(super) fn find_cause<'a, T: Error + 'static>(
 }
 
 fn name_list(names: &[String]) -> String {
-    // A certificate may name hundreds.
+    // A certificate may contain hundreds of names.
     let names: Vec<_> = names.iter().take(3).map(|name| format!("`{name}`")).collect();
     if names.is_empty() { String::new() } else { format!(": {}", names.join(", ")) }
 }

@@ -1,4 +1,4 @@
-//! Changes a file of another product: a copy beside it first, then all of it at once.
+//! Changes a file of another product: makes a backup, then replaces the file atomically.
 
 use std::fs;
 use std::io::Write as _;
@@ -15,21 +15,21 @@ use switchboard_text::{escape_line, hex_digest};
 use crate::commands::dialects::sources::read_text;
 use crate::context::CommandContext;
 
-/// As many changes are remembered; older ones cannot be undone.
+/// Maximum number of changes remembered; older ones cannot be undone.
 const MAX_CHANGES: usize = 200;
 
-/// A change of a file that can be undone.
+/// A change to a file that can be undone.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct FileChange {
     pub(super) product: String,
     pub(super) file: PathBuf,
-    /// The copy; none if there was no file.
+    /// Path of the backup; `None` if the file did not exist.
     pub(super) backup: Option<PathBuf>,
-    /// What the file was then.
+    /// Digest of the file after the change.
     pub(super) digest: String,
 }
 
-/// A file of another product with its text before and after a change.
+/// A file of another product, with its text before and after a change.
 pub(super) struct FileEdit<'a> {
     pub(super) product: &'a str,
     pub(super) path: &'a Path,
@@ -37,18 +37,18 @@ pub(super) struct FileEdit<'a> {
     pub(super) after: &'a str,
 }
 
-/// The real file behind a path: a link stays a link.
+/// Resolves symbolic links, so that a write replaces the target and keeps the link.
 pub(super) fn resolve_link(path: &Path) -> PathBuf {
     canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// The fingerprint of a text.
+/// Returns the digest of a text.
 pub(super) fn text_digest(text: &str) -> String {
     hex_digest([text.as_bytes()])
 }
 
-/// Writes the file if it is still as it was read, and remembers how to undo that. Gives the path of
-/// the copy.
+/// Writes the file if it has not changed since it was read, and remembers how to undo the change.
+/// Returns the path of the backup.
 pub(super) fn write(
     context: &CommandContext,
     FileEdit { product, path, before, after }: FileEdit<'_>,
@@ -69,7 +69,7 @@ pub(super) fn write(
             let message = format!("`{shown}` was changed by somebody else meanwhile");
             return Err(CliError::new(exit_code::TROUBLE, message).with_hint("try again"));
         }
-        // Remembered first: a change that cannot be undone is worse than a memory without one.
+        // Remember first: a needless entry is better than a change that cannot be undone.
         let mut changes = load_changes(context);
         changes.push(FileChange {
             product: product.to_owned(),
@@ -92,13 +92,13 @@ pub(super) fn write(
     Ok(backup)
 }
 
-/// Puts a text in the place of a file at once; who may read it stays the same.
+/// Replaces a file atomically and keeps its permissions.
 pub(super) fn replace(real: &Path, text: &str) -> std::io::Result<()> {
     fs::create_dir_all(parent_folder(real))?;
     replace_synced(real, text.as_bytes(), FileAccess::Kept)
 }
 
-/// A copy beside the file, under a name that nobody has.
+/// Copies the file to a new name in the same folder.
 fn copy(real: &Path) -> std::io::Result<PathBuf> {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let mut stamp = now;
@@ -107,7 +107,7 @@ fn copy(real: &Path) -> std::io::Result<PathBuf> {
         let mut options = fs::OpenOptions::new();
         match options.write(true).create_new(true).open(&backup) {
             Ok(mut file) => {
-                // Before there is anything in it to read.
+                // Set the permissions while the file is still empty.
                 file.set_permissions(fs::metadata(real)?.permissions())?;
                 file.write_all(&fs::read(real)?)?;
                 file.sync_all()?;
@@ -119,13 +119,13 @@ fn copy(real: &Path) -> std::io::Result<PathBuf> {
     }
 }
 
-/// The changes that can be undone, the oldest first.
+/// Returns the changes that can be undone, oldest first.
 pub(super) fn load_changes(context: &CommandContext) -> Vec<FileChange> {
     let text = fs::read_to_string(changes_file(context)).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()
 }
 
-/// Keeps the changes that can be undone.
+/// Stores the newest changes that can be undone.
 pub(super) fn save_changes(
     context: &CommandContext,
     changes: &[FileChange],
@@ -143,7 +143,7 @@ fn changes_file(context: &CommandContext) -> PathBuf {
     context.places.state.join("exports.json")
 }
 
-/// Undoes the last change, of one product or of any, unless somebody has changed the file since.
+/// Undoes the last change, of one product or of any, unless the file has changed since.
 pub(super) fn undo(
     context: &CommandContext,
     product: Option<ProductDialect>,

@@ -1,4 +1,4 @@
-//! Writes our servers, or the way to our gateway, into the file of another product.
+//! Writes the configured servers, or an entry for the gateway, to a file of another product.
 
 use std::path::PathBuf;
 
@@ -89,12 +89,12 @@ struct ExportOutput<'a> {
     changed: bool,
     written: bool,
     backup: Option<String>,
-    /// The servers and the names under which the product knows them; none for one that it cannot have.
+    /// Each server with its name in the product; `None` if the product cannot express it.
     servers: Vec<(&'a str, Option<&'a str>)>,
     notes: &'a [Note],
 }
 
-/// Writes our servers, or one entry that leads to all of them.
+/// Exports the configured servers, or one entry for the gateway.
 pub(crate) fn export(context: &CommandContext, export: &ExportArgs) -> Result<u8, CliError> {
     let Some(dialect) = export.to.filter(|_| !export.how.undo) else {
         return undo(context, export.to);
@@ -113,7 +113,7 @@ pub(crate) fn export(context: &CommandContext, export: &ExportArgs) -> Result<u8
     }
 }
 
-/// Leads a product to our gateway.
+/// Adds an entry for the gateway to a product.
 pub(crate) fn connect(context: &CommandContext, connect: &ConnectArgs) -> Result<u8, CliError> {
     let Some(dialect) = connect.product.filter(|_| !connect.how.undo) else {
         return undo(context, connect.product);
@@ -182,7 +182,7 @@ fn into_file(
     Ok(exit_code::OK)
 }
 
-/// A project's file is seen by everybody who works on it.
+/// Warns of plain-text secrets in a project's file, which all contributors can read.
 fn warn_of_secrets(context: &CommandContext, entries: &[ServerEntry], scope: FileScope) {
     for entry in entries.iter().filter(|_| scope == FileScope::Project) {
         for key in plain_secrets(entry) {
@@ -193,7 +193,7 @@ fn warn_of_secrets(context: &CommandContext, entries: &[ServerEntry], scope: Fil
     }
 }
 
-/// The file to change: the one that was named, or of the product's own the first that is there.
+/// Returns the file to change: the one named by `--file`, or the product's first existing one.
 fn location(
     context: &CommandContext,
     dialect: ProductDialect,
@@ -250,7 +250,7 @@ fn link_maker(dialect: ProductDialect) -> Result<MakeLink, CliError> {
     }
 }
 
-/// Says what the product cannot express.
+/// Reports the settings that the product cannot express.
 fn report_notes(context: &CommandContext, dialect: ProductDialect, notes: &[Note]) {
     for note in notes {
         let kind = match note.weight {
@@ -279,7 +279,7 @@ fn report_written(
     say(format!("hint: `switchboard export --undo --to {}` takes it back", dialect.id()));
 }
 
-/// The lines that would be different, without secrets.
+/// Prints the lines that would change, with secrets redacted.
 fn show_difference(context: &CommandContext, before: &str, after: &str) -> Result<(), CliError> {
     let old: Vec<&str> = before.lines().collect();
     let new: Vec<&str> = after.lines().collect();

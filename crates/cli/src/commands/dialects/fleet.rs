@@ -1,4 +1,4 @@
-//! What is handed out: our servers, or one entry that leads to all of them.
+//! The entries to export: the configured servers, or one entry for the gateway.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -12,11 +12,11 @@ use switchboard_vetting::EntryFinding;
 use crate::commands::dialects::sources::read_text;
 use crate::context::CommandContext;
 
-/// The name under which products know us.
+/// Name of the gateway's entry in other products.
 const GATEWAY_NAME: &str = "switchboard";
 
-/// The servers of our files, those of these names or all, as their entries stand there. One that
-/// nobody approved is not handed to another product, which would not ask.
+/// Returns the entries of the named servers, or of all, as written in their files. Unapproved
+/// servers are left out: the other product would run them without asking.
 pub(super) fn servers(
     context: &CommandContext,
     names: &[String],
@@ -48,8 +48,8 @@ pub(super) fn servers(
     Ok(entries)
 }
 
-/// The entry of a server as it stands in its file; nothing if it is built in. Otherwise why it is
-/// not handed out, and what to do about it.
+/// Returns the entry of a server as written in its file, or `None` if it is built in. The error is
+/// the reason for leaving the server out, and a hint.
 fn entry(
     context: &CommandContext,
     config: &Config,
@@ -61,7 +61,7 @@ fn entry(
         (Some(server), _) if server.source.file.as_os_str().is_empty() => return Ok(None),
         (Some(server), _) if !server.approved => return Err(unapproved()),
         (Some(server), _) => &server.source.file,
-        // It may be broken for the lack of a variable that the other product has.
+        // The entry may be broken only by a missing variable that the other product does have.
         (None, Some(error)) if Some(&*error.file) != context.places.project.as_deref() => {
             &error.file
         }
@@ -82,7 +82,7 @@ fn entry(
     Ok(Some(entry))
 }
 
-/// One entry that leads to us: at an address, or by starting this very program.
+/// Returns an entry for the gateway, by URL or by the command line of this program.
 pub(super) fn gateway(
     context: &CommandContext,
     url: Option<&str>,
@@ -95,7 +95,7 @@ pub(super) fn gateway(
         return Ok(ServerEntry::address(GATEWAY_NAME, url, EntryHttpKind::Streamable));
     }
     let program = std::env::current_exe()?;
-    // Products of the desktop know no `PATH` of a shell.
+    // Desktop applications do not have the `PATH` of a shell, so use the absolute path.
     let program = program.to_str().ok_or_else(|| {
         CliError::new(exit_code::TROUBLE, "the path of this program is not Unicode text")
     })?;

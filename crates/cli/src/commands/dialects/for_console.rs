@@ -1,4 +1,4 @@
-//! Servers of other products as the web console shows and takes them.
+//! Servers of other products for the web console to show and import.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::commands::dialects::plan::{ImportAction, ImportItem, plan};
 use crate::commands::dialects::shown::{advice, launch_text};
 use crate::commands::dialects::sources::{ImportSource, UnreadableFile, installed_sources};
 
-/// The products of this machine.
+/// Reads the files of products installed on this machine.
 pub(crate) struct OtherProducts {
     pub(crate) environment: Environment,
     pub(crate) places: Places,
@@ -104,7 +104,7 @@ fn server(item: ImportItem, source: &ImportSource) -> ProposedServer {
     proposed
 }
 
-/// What a text is; nothing if it reads as one of our own.
+/// Parses pasted text; `None` if it is in Switchboard's own format.
 fn source(text: &str, product: Option<&str>) -> Result<Option<ImportSource>, DiscoveryError> {
     if is_link(text) {
         let (dialect, entry, notes) = read_link(text)
@@ -135,17 +135,17 @@ fn source(text: &str, product: Option<&str>) -> Result<Option<ImportSource>, Dis
     }))
 }
 
-/// The product that a text looks like. What reads well as one of our own is one of our own: our
-/// entries say more than those of others.
+/// Guesses the product that a text belongs to; `None` for Switchboard's own format. Text that is
+/// valid in that format is treated as such, because its entries are more expressive.
 fn guess_product(text: &str) -> Option<ProductDialect> {
     if !text.starts_with(['{', '/']) {
-        // A file that is no JSON belongs to the products that write none.
+        // Only Codex and Goose use formats other than JSON.
         return [ProductDialect::Codex, ProductDialect::Goose].into_iter().find(|dialect| {
             dialect.read(text, &FileSection::Top).is_ok_and(|read| !read.entries.is_empty())
         });
     }
     let dialect = ProductDialect::guess(Path::new(""), text)?;
-    // Cursor stands for all that nothing tells apart.
+    // `guess` falls back to Cursor for files without distinguishing features.
     let is_like_ours = text.contains("\"mcpServers\"");
     let is_own = is_like_ours && (dialect == ProductDialect::Cursor || reads_as_own(text));
     (!is_own).then_some(dialect)

@@ -1,4 +1,4 @@
-//! Takes servers of other products over into the user's file.
+//! `switchboard import`: copies servers of other products to the user's file.
 
 use std::io::IsTerminal as _;
 use std::path::Path;
@@ -32,13 +32,13 @@ pub(crate) struct ImportArgs {
     pub(crate) yes: bool,
 }
 
-/// The products by their ids.
+/// Returns the parser for product ids.
 pub(crate) fn products() -> impl TypedValueParser<Value = ProductDialect> {
     let ids = PossibleValuesParser::new(ProductDialect::ALL.map(ProductDialect::id));
     ids.try_map(|id| ProductDialect::from_id(&id).ok_or("is not known"))
 }
 
-/// Shows what there is, asks, and takes it over. Nothing is started.
+/// Shows the servers found, asks for confirmation and writes them. Does not start any server.
 pub(crate) async fn import(context: &CommandContext, import: &ImportArgs) -> Result<u8, CliError> {
     let file = scope_file(context, Scope::User)?;
     let (mut sources, unreadable) = match &import.source {
@@ -75,8 +75,8 @@ pub(crate) async fn import(context: &CommandContext, import: &ImportArgs) -> Res
     Ok(if failed { exit_code::CONFIG } else { exit_code::OK })
 }
 
-/// What others wrote into a project is not taken by a person who did not look: its file has to be
-/// named.
+/// Refuses servers from project files with `--yes`: other people wrote them, so the user has to
+/// name the file.
 fn leave_to_others(sources: &[ImportSource], items: &mut [ImportItem]) {
     for item in items.iter_mut().filter(|item| matches!(item.action, ImportAction::Add(_))) {
         if let Some(source) = sources.get(item.source).filter(|source| source.scope == "project") {
@@ -86,7 +86,7 @@ fn leave_to_others(sources: &[ImportSource], items: &mut [ImportItem]) {
     }
 }
 
-/// The servers of our own files.
+/// Returns the entries of the user's and the project's file.
 pub(super) fn own_entries(places: &Places, file: &Path) -> Result<Vec<ServerEntry>, CliError> {
     let mut entries = Vec::new();
     let project = places.project.as_deref().filter(|project| *project != file);
@@ -97,7 +97,7 @@ pub(super) fn own_entries(places: &Places, file: &Path) -> Result<Vec<ServerEntr
         let text = read_text(path).map_err(wrong)?.unwrap_or_default();
         match read_ours(&text) {
             Ok(read) => entries.extend(read.entries),
-            // A project's file that is wrong says nothing about the user's.
+            // A broken project file must not block an import to the user's file.
             Err(cause) if path == file => {
                 return Err(wrong(format!("cannot be read: {cause}")).with_hint(cause.hint()));
             }
@@ -109,7 +109,7 @@ pub(super) fn own_entries(places: &Places, file: &Path) -> Result<Vec<ServerEntr
 
 async fn agree(context: &CommandContext, file: &Path, count: usize) -> Result<(), CliError> {
     let refused = |message: &str| CliError::new(exit_code::NOT_ALLOWED, message);
-    // Nobody agrees to what was not shown.
+    // With `--json`, no plan was shown that the user could agree to.
     if context.printer.json || !std::io::stdin().is_terminal() {
         return Err(refused("nobody is here to agree to it")
             .with_hint("look at it with `--dry-run`, then say `--yes`"));
@@ -123,7 +123,7 @@ async fn agree(context: &CommandContext, file: &Path, count: usize) -> Result<()
     }
 }
 
-/// Writes what is to be taken; one that fails does not stop the others.
+/// Writes the servers to add and returns whether any failed; a failure does not stop the others.
 fn write_items(context: &CommandContext, file: &Path, items: &[ImportItem]) -> bool {
     let mut failed = false;
     for item in items {

@@ -1,4 +1,4 @@
-//! Servers of other products: taken over, handed out, and the way back.
+//! Import from and export to other products, and undoing an export.
 
 mod changed_file;
 mod export;

@@ -1,4 +1,4 @@
-//! What to do about each server that was found: take it, under which name, or leave it.
+//! Plans an import: decides for each server found whether to add it, and under which name.
 
 use std::path::Path;
 
@@ -9,34 +9,34 @@ use switchboard_vetting::EntryFinding;
 
 use crate::commands::dialects::sources::ImportSource;
 
-/// One server that was found, and what to do about it.
+/// A server that was found, with the action to take.
 pub(super) struct ImportItem {
     pub(super) entry: ServerEntry,
-    /// Its entry in our own file.
+    /// The entry in Switchboard's own format.
     pub(super) value: Value,
-    /// Where it was found.
+    /// Index of the source it was found in.
     pub(super) source: usize,
     pub(super) action: ImportAction,
     pub(super) notes: Vec<Note>,
     pub(super) findings: Vec<EntryFinding>,
-    /// Values that are secrets and written out.
+    /// Keys of values that are secrets in plain text.
     pub(super) plain_secrets: Vec<String>,
 }
 
-/// What to do about a server.
+/// The action to take for a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ImportAction {
-    /// Take it under this name.
+    /// Add it under this name.
     Add(String),
-    /// It is there already, under this name.
+    /// It is configured already, under this name.
     Duplicate(String),
-    /// It leads to us.
+    /// It is an entry for Switchboard itself.
     Ourselves,
-    /// It cannot be had.
+    /// It cannot be imported, for this reason.
     Refuse(String),
 }
 
-/// Decides about everything that was found. Nothing that is there already is touched.
+/// Decides about every server that was found. Existing entries never change.
 pub(super) fn plan(
     file: &Path,
     there: &[ServerEntry],
@@ -94,7 +94,7 @@ fn item(file: &Path, known: &[ServerEntry], entry: ServerEntry, source: usize) -
     item
 }
 
-/// A name that nobody has and that cannot be taken for another one.
+/// Returns an unused name that cannot be confused with an existing one.
 fn free_name(name: &str, known: &[ServerEntry]) -> String {
     let ours = ["builtin", "switchboard", "system"].map(str::to_owned);
     let taken: Vec<String> = known.iter().map(|entry| look(&entry.name)).chain(ours).collect();
@@ -111,7 +111,7 @@ fn look(name: &str) -> String {
     seen.flat_map(char::to_lowercase).map(|one| if one == '-' { '_' } else { one }).collect()
 }
 
-/// Whether an entry leads to our own gateway: taking it over would lead us to ourselves.
+/// Returns whether an entry points to Switchboard's own gateway; importing it would create a loop.
 fn is_ourselves(entry: &ServerEntry) -> bool {
     match &entry.reach {
         EntryTransport::Stdio { command, args, .. } => {
@@ -128,7 +128,7 @@ fn is_ourselves(entry: &ServerEntry) -> bool {
     }
 }
 
-/// The keys of values that are secrets and stand there for everybody to read.
+/// Returns the keys of values that are secrets in plain text.
 pub(super) fn plain_secrets(entry: &ServerEntry) -> Vec<String> {
     let values = entry.named_values().into_iter();
     let is_plain = |key: &str, words: &str| {

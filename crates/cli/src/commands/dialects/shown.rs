@@ -1,4 +1,4 @@
-//! What a person and a script are shown of servers that come or go.
+//! Output of imports and exports, as text and as JSON.
 
 use serde::Serialize;
 use switchboard_dialects::{EntryTransport, Note, ServerEntry};
@@ -11,7 +11,7 @@ use crate::commands::dialects::plan::{ImportAction, ImportItem};
 use crate::commands::dialects::sources::{ImportSource, UnreadableFile};
 use crate::context::CommandContext;
 
-/// One server for scripts.
+/// A server of the plan, as JSON.
 #[derive(Serialize)]
 struct ImportItemOutput<'a> {
     name: &'a str,
@@ -20,7 +20,7 @@ struct ImportItemOutput<'a> {
     scope: &'static str,
     how: String,
     action: &'static str,
-    /// The name under which it is taken, or of the server that it is already.
+    /// The name to add it under, or the name of the server that it duplicates.
     under: Option<&'a str>,
     reason: Option<&'a str>,
     findings: &'a [EntryFinding],
@@ -43,7 +43,7 @@ struct UnreadFileOutput<'a> {
     hint: &'static str,
 }
 
-/// Prints everything as one document.
+/// Prints the plan as one JSON document.
 pub(super) fn as_json(
     context: &CommandContext,
     items: &[ImportItem],
@@ -87,7 +87,7 @@ pub(super) fn as_json(
     })
 }
 
-/// Prints a table of what would happen, and beside it what there is to know.
+/// Prints the plan as a table, followed by notes and findings.
 pub(super) fn to_person(
     context: &CommandContext,
     items: &[ImportItem],
@@ -131,14 +131,14 @@ pub(super) fn to_person(
     Ok(())
 }
 
-/// What there is to know about a server that would be taken.
+/// Prints the details of a server that would be added.
 fn about(context: &CommandContext, item: &ImportItem) {
     let name = match &item.action {
         ImportAction::Add(name) => name.as_str(),
         _ => item.entry.name.as_str(),
     };
     let say = |words: &str| context.printer.say(&escape_line(words));
-    // Whole, since a table cuts what is long.
+    // Print the full command: the table truncates long values.
     say(&format!("`{name}`{} {}", transport_word(&item.entry), launch_text(&item.entry)));
     for (key, _) in item.entry.named_values() {
         say(&format!("  with {key}"));
@@ -169,7 +169,7 @@ fn about(context: &CommandContext, item: &ImportItem) {
     }
 }
 
-/// What a server that would be taken does besides, and what it needs.
+/// Returns notes and hints about a server that would be added.
 pub(super) fn advice(item: &ImportItem) -> Vec<String> {
     let name = match &item.action {
         ImportAction::Add(name) => name.as_str(),
@@ -198,7 +198,7 @@ fn transport_word(entry: &ServerEntry) -> &'static str {
     }
 }
 
-/// How a server is reached, in one line and without secrets.
+/// Returns the command line or the URL of a server in one line, with secrets redacted.
 pub(super) fn launch_text(entry: &ServerEntry) -> String {
     let text = match &entry.reach {
         EntryTransport::Stdio { command, args, .. } => {

@@ -1,4 +1,4 @@
-//! Finds the files of other products and reads what is in them.
+//! Finds and reads the configuration files of other products.
 
 use std::fs;
 use std::io::Read as _;
@@ -13,27 +13,27 @@ use switchboard_terminal::{CliError, exit_code};
 
 use crate::context::CommandContext;
 
-/// A longer file is no file with settings.
+/// Maximum size of a configuration file, in bytes.
 const MAX_FILE_BYTES: u64 = 16 * 1_024 * 1_024;
 
-/// What was found in one place.
+/// The servers found in one file or link.
 pub(super) struct ImportSource {
     pub(super) dialect: ProductDialect,
-    /// The file, or that it is a link.
+    /// Path of the file, or a description of the link.
     pub(super) place: String,
     pub(super) scope: &'static str,
     pub(super) entries: Vec<ServerEntry>,
     pub(super) notes: Vec<Note>,
 }
 
-/// A file that cannot be read; the others are read all the same.
+/// A file that cannot be read; it does not affect the others.
 pub(super) struct UnreadableFile {
     pub(super) place: String,
     pub(super) message: String,
     pub(super) hint: &'static str,
 }
 
-/// Everything that is installed here, of one product or of all.
+/// Reads the files of all installed products, or of one.
 pub(super) fn installed_sources(
     environment: &Environment,
     places: &Places,
@@ -62,7 +62,7 @@ pub(super) fn installed_sources(
     (sources, unreadable)
 }
 
-/// A file or a link that somebody named.
+/// Reads the file or link named on the command line.
 pub(super) fn named_source(
     context: &CommandContext,
     name: &str,
@@ -129,7 +129,8 @@ fn read(
     Ok(Some(ImportSource { dialect, place, scope, entries, notes: read.notes }))
 }
 
-/// The text of a file; nothing if there is none. Only plain files are read: others may never end.
+/// Reads a file; `None` if it does not exist. Rejects anything but regular files, such as pipes,
+/// which may never end.
 pub(super) fn read_text(path: &Path) -> Result<Option<String>, String> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -151,7 +152,7 @@ pub(super) fn read_text(path: &Path) -> Result<Option<String>, String> {
     Ok(Some(text))
 }
 
-/// Where products keep their files here: for the current folder, and for the project around it.
+/// Returns the folders to search, for the current folder and for the surrounding project.
 pub(super) fn user_folders(environment: &Environment, places: &Places) -> Vec<UserFolders> {
     let Some(home) = environment.home.clone() else { return Vec::new() };
     let system = match () {

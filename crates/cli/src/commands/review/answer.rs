@@ -1,4 +1,4 @@
-//! `switchboard review answer`: one answer to one thing that waits, for people and for scripts.
+//! `switchboard review answer`: answers one entry of the review queue.
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
@@ -51,10 +51,10 @@ pub(crate) enum AnswerWord {
     Open,
 }
 
-/// The fewest characters of a digest that tell it from others.
+/// Minimum length of a digest prefix on the command line.
 const MIN_DIGEST_CHARS: usize = 8;
 
-/// Who answers, for whoever comes too late.
+/// Identifies this process as the answerer, for faces that answer too late.
 pub(crate) fn answerer() -> String {
     format!("`switchboard review` in process {}", std::process::id())
 }
@@ -70,13 +70,13 @@ pub(crate) async fn answer(
             let why = format!("a digest has at least {MIN_DIGEST_CHARS} characters here");
             return Err(CliError::usage(why));
         }
-        // What does not begin so is quoted as it is, and refused.
+        // Pass a digest that does not match unchanged; the queue rejects it.
         Some(given) if !entry.digest.starts_with(&given.to_lowercase()) => given.clone(),
         Some(_) | None => entry.digest.clone(),
     };
     let given = parse_decision(&entry, &answer)?;
     let word = given.word();
-    // What is not going to be taken is not opened either.
+    // Do not open the URL if the answer is going to be rejected.
     let is_taken = digest == entry.digest && entry.state == EntryState::Waiting;
     if answer.word == AnswerWord::Open && is_taken {
         open(&entry)?;
@@ -123,7 +123,7 @@ fn parse_decision(entry: &QueueEntry, answer: &AnswerArgs) -> Result<UserDecisio
     })
 }
 
-/// What the fields say, by the form that the server sent.
+/// Builds the form content from `--field` values, by the form that the server sent.
 fn form_content(
     entry: &QueueEntry,
     words: &[String],
@@ -136,7 +136,7 @@ fn form_content(
     };
     let mut content = Map::new();
     for field in &form.fields {
-        // What has a default and is not named is sent as its default.
+        // Fields that are not given keep their default.
         if let Some(default) = &field.default {
             content.insert(field.name.clone(), default.clone());
         }
@@ -172,7 +172,7 @@ fn parse_form(entry: &QueueEntry) -> Result<Option<Form>, CliError> {
     })
 }
 
-/// Opens the address that an entry is about.
+/// Opens the URL of an entry in a browser.
 fn open(entry: &QueueEntry) -> Result<(), CliError> {
     let Matter::Ask(ask) = &entry.asked.matter else {
         return Err(CliError::usage(format!("`{}` has no address to open", entry.id)));
@@ -180,7 +180,7 @@ fn open(entry: &QueueEntry) -> Result<(), CliError> {
     let AskedFor::Url { url } = &ask.wanted else {
         return Err(CliError::usage(format!("`{}` has no address to open", entry.id)));
     };
-    // Read again before it is opened: the file may have been changed since.
+    // Validate the URL again: the queue file may have been changed since.
     let checked = restore_ask(&entry.asked, ask);
     checked.map_err(|bad| CliError::new(exit_code::NOT_ALLOWED, bad.to_string()))?;
     open_address(url, None).map_err(|why| {

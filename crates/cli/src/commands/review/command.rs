@@ -1,4 +1,4 @@
-//! `switchboard review`: what waits for a person, listed, shown, and put to whoever sits here.
+//! `switchboard review`: lists, shows and answers the entries of the review queue.
 
 use std::time::Duration;
 
@@ -73,10 +73,10 @@ pub(crate) enum ReviewCommand {
     },
 }
 
-/// How often is looked whether what is put here was answered elsewhere.
+/// How often the queue is checked for an answer from elsewhere.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Lists, shows and answers what waits.
+/// Runs `switchboard review`.
 pub(crate) async fn run(context: &CommandContext, review: ReviewArgs) -> Result<u8, CliError> {
     let waiting = context.review_queue(&context.places, DEFAULT_REVIEW_LIMIT);
     match review.command {
@@ -180,7 +180,7 @@ fn show(context: &CommandContext, entry: &QueueEntry) -> Result<u8, CliError> {
     context.printer.data(&lines.join("\n")).map(|()| exit_code::OK)
 }
 
-/// Puts one after another to the person at this terminal, who may leave at any time.
+/// Presents the entries one by one; the user may leave at any time.
 async fn ask_all(
     context: &CommandContext,
     waiting: &ReviewQueue,
@@ -200,14 +200,14 @@ async fn ask_all(
         let by = answer::answerer();
         match waiting.answer(&entry.id, &entry.digest, given, &by).await {
             Ok(()) => context.printer.say(&format!("`{}` is answered", entry.id)),
-            // Another one was faster; the next one may still wait.
+            // Another face answered first; continue with the next entry.
             Err(error) => context.printer.warn(&error.to_string(), error.hint()),
         }
     }
     Ok(exit_code::OK)
 }
 
-/// What the person says to an entry; nothing when they leave.
+/// Asks the user about an entry; returns `None` if they leave.
 async fn ask_person(entry: &QueueEntry) -> Result<Option<UserDecision>, CliError> {
     let unusable = |why: String| CliError::new(exit_code::TROUBLE, why);
     match &entry.asked.matter {
@@ -239,14 +239,14 @@ async fn ask_person(entry: &QueueEntry) -> Result<Option<UserDecision>, CliError
     }
 }
 
-/// A yes or a no to something that is shown whole.
+/// Asks for consent to a request whose details are shown in full.
 async fn consent(ask: &AskMatter, details: &Value) -> Option<UserDecision> {
     let shown = format!("{}\n{}", escape(&ask.message), escape(&format!("{details:#}")));
     let said = ask_line(&format!("{shown}\nAgree? [y/N] ")).await?;
     Some(if is_yes(said.trim()) { UserDecision::Accept(None) } else { UserDecision::Decline })
 }
 
-/// Waits until an entry has ended without us.
+/// Waits until an entry is no longer open; returns its final state.
 async fn wait_ended(waiting: &ReviewQueue, id: &str) -> String {
     loop {
         match waiting.find(id).await {
@@ -291,7 +291,7 @@ fn time_left(entry: &QueueEntry) -> String {
         seconds if seconds < 7_200 => format!("{} min", seconds / 60),
         seconds => format!("{} h", seconds / 3_600),
     };
-    // An answer runs nothing at once: it is kept for when the same is asked again.
+    // The asking program has ended: an answer is stored until the same question is asked again.
     if entry.is_left { format!("{left}; its program has ended") } else { left }
 }
 
@@ -313,7 +313,7 @@ fn as_json(entry: &QueueEntry) -> Value {
         "state": state_word(&entry.state),
     });
     let more = match matter {
-        // The arguments as text: as JSON they might not be the same any more.
+        // Arguments stay text: reformatting them as JSON could change them.
         Matter::Review(review) => json!({
             "arguments": review.arguments,
             "definition": review.definition,
@@ -347,7 +347,7 @@ const fn state_word(state: &EntryState) -> &'static str {
     }
 }
 
-/// Lists what is always allowed by an answer.
+/// Lists the tools that an "always" answer allows.
 fn list_remembered(context: &CommandContext) -> Result<u8, CliError> {
     let remembered = AlwaysAnswers::load(&context.places.state)?;
     let all = remembered
@@ -376,7 +376,7 @@ fn list_remembered(context: &CommandContext) -> Result<u8, CliError> {
     Ok(exit_code::OK)
 }
 
-/// Takes an answer back: the tool is asked about again.
+/// Forgets an "always" answer, so that calls of the tool need approval again.
 fn forget_remembered(context: &CommandContext, server: &str, tool: &str) -> Result<u8, CliError> {
     let remembered = AlwaysAnswers::load(&context.places.state)?;
     if remembered.always.get(server).is_none_or(|tools| !tools.contains_key(tool)) {
@@ -388,7 +388,7 @@ fn forget_remembered(context: &CommandContext, server: &str, tool: &str) -> Resu
     let config = context.config()?;
     let source = config.servers.get(server).map(|server| server.source.file.clone());
     let source = source.filter(|file| !file.as_os_str().is_empty());
-    // The list first: without what it was said to, the name there would hold for anything.
+    // Remove the `autoApprove` entry first: without its digest, it would allow any definition.
     if let Some(file) = source.or_else(|| context.places.user.clone()) {
         remove_auto_approve(&file, server, tool)?;
     }

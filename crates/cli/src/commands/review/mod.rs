@@ -1,4 +1,4 @@
-//! `switchboard review`: what waits for a person, listed, shown, and put to whoever sits here.
+//! `switchboard review`: lists, shows and answers the entries of the review queue.
 
 mod answer;
 mod command;

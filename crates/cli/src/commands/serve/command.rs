@@ -74,7 +74,7 @@ pub(crate) struct ServeArgs {
     pub(crate) limits: LimitArgs,
 }
 
-/// An address and a port; this machine may be called by its name.
+/// Parses an address with a port; accepts `localhost` as a name.
 fn address(text: &str) -> Result<SocketAddr, String> {
     let numbers = match text.split_once(':') {
         Some((name, port)) if name.eq_ignore_ascii_case("localhost") => format!("127.0.0.1:{port}"),
@@ -85,7 +85,7 @@ fn address(text: &str) -> Result<SocketAddr, String> {
         .map_err(|_| "write it as 127.0.0.1:8808, [::1]:8808 or localhost:8808".to_owned())
 }
 
-/// Serves until it is told to end.
+/// Serves until the process is asked to stop.
 pub(crate) async fn run(context: &CommandContext, serve: ServeArgs) -> Result<u8, CliError> {
     let config = context.config()?;
     let over_pipes = serve.stdio;
@@ -191,19 +191,19 @@ async fn over_pipe(context: &CommandContext, gateway: &Gateway, drain: Duration)
     tokio::pin!(serving);
     if stop.run_until_cancelled(&mut serving).await.is_none() {
         gateway.end_streams();
-        // Calls that run have been cancelled; those that exceed the drain time are cut off.
+        // Streams and parked calls have ended; other calls in flight get the drain time.
         _ = tokio::time::timeout(drain, serving).await;
     }
 }
 
-/// What there is beside the MCP endpoint.
+/// Services that run besides the MCP endpoint.
 struct SideServices {
     console: ServeConsoleOptions,
-    /// Where editors are served.
+    /// Address of the gRPC listener.
     grpc: Option<String>,
 }
 
-/// Serves editors and nobody else.
+/// Serves only editors, over gRPC.
 async fn serve_editors(
     context: &CommandContext,
     host: &Host,
@@ -232,7 +232,7 @@ async fn over_http(
     })?;
     let wish = &beside.console;
     let console = console::console(context, wish, gateway.host(), address)?;
-    // Kept as long as it serves: other commands of this home find it by that.
+    // Keep the instance file while serving, so that other commands of this home find it.
     let _written = console.as_ref().filter(|_| address.ip().is_loopback()).and_then(|console| {
         let instance =
             RunningInstance::new(address, console.program_key()?, &context.places, &wish.only);

@@ -1,4 +1,4 @@
-//! The web console beside the MCP endpoint: whether there is one, and its link for the terminal.
+//! The web console on the listener of `serve`: whether it is enabled, and its sign-in link.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -22,22 +22,22 @@ use switchboard_trust::Presence;
 use crate::commands::dialects::OtherProducts;
 use crate::context::CommandContext;
 
-/// What is wanted of the console.
+/// Options of the console.
 pub(crate) struct ServeConsoleOptions {
     pub(crate) left_out: bool,
-    /// Whether we answer as a registry beside it.
+    /// Whether the registry API is served as well.
     pub(crate) registry: bool,
-    /// A proxy with TLS through which it is reached.
+    /// URL of a TLS proxy through which the console is reached.
     pub(crate) url: Option<String>,
-    /// Conversations that are held through it.
+    /// Conversations held in the console.
     pub(crate) talks: Conversations,
-    /// Whether somebody is at it.
+    /// Whether anyone has a console page open.
     pub(crate) onlookers: PagePresence,
-    /// The only servers that are served, if any are named.
+    /// The servers to serve; all of them if empty.
     pub(crate) only: Vec<ServerId>,
 }
 
-/// The console, where it is wanted and only this machine or a proxy with TLS can reach it.
+/// Returns the console if it is enabled and reachable only locally or through a TLS proxy.
 pub(crate) fn console(
     context: &CommandContext,
     wish: &ServeConsoleOptions,
@@ -73,7 +73,7 @@ pub(crate) fn console(
     Ok(Some(Console::new(host.clone(), options)))
 }
 
-/// Opens the models of the configuration.
+/// Returns a function that opens models of the configuration.
 fn models(context: &CommandContext) -> Box<OpenModel> {
     let environment = context.environment.clone();
     Box::new(move |config, wanted| {
@@ -85,7 +85,7 @@ fn models(context: &CommandContext) -> Box<OpenModel> {
     })
 }
 
-/// Shows the link to whoever sees the terminal.
+/// Prints the sign-in link.
 pub(crate) fn show(context: &CommandContext, link: &str) {
     context.printer.say(&line(link));
 }
@@ -94,7 +94,7 @@ fn line(link: &str) -> String {
     format!("console: {link}")
 }
 
-/// A place and nothing else: what comes after it would be lost.
+/// Validates the console URL; it must be an origin, because a path would be lost.
 fn check_url(url: &str) -> Result<String, CliError> {
     let place = url.trim_end_matches('/').strip_prefix("https://").unwrap_or_default();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-.:[]".contains(c);
@@ -105,8 +105,9 @@ fn check_url(url: &str) -> Result<String, CliError> {
     Ok(format!("https://{place}"))
 }
 
-/// Questions about calls wait in the queue. What servers ask does so for a conversation of the
-/// pages, and for any call while somebody is at them; it is declined where nobody would see it.
+/// Leaves questions about calls in the review queue. Questions from servers wait there too if they
+/// belong to a conversation in the console, or to any call while a console page is open. Others are
+/// declined, because no one would see them.
 #[derive(Clone)]
 pub(crate) struct ConsoleReviewer {
     talks: Conversations,
@@ -115,7 +116,7 @@ pub(crate) struct ConsoleReviewer {
 }
 
 impl ConsoleReviewer {
-    /// The people at the web console.
+    /// Returns the review settings for a host whose users are at the web console.
     pub(crate) fn people(
         printer: &Printer,
         talks: &Conversations,
@@ -164,7 +165,7 @@ impl Asker for ConsoleReviewer {
     }
 }
 
-/// The servers of a host.
+/// The servers of a host as a registry.
 pub(crate) struct FleetDirectory {
     pub(crate) host: Host,
 }
@@ -179,14 +180,14 @@ impl Directory for FleetDirectory {
     }
 }
 
-/// Whether the caller's view shows anything of a server.
+/// Returns whether the caller's view includes any tool of the server.
 fn is_seen(access: &Access, server: &Server) -> bool {
     let mut tools = server.offers.tools.iter();
     access.view.is_unrestricted()
         || tools.any(|tool| access.view.shows(server.id.as_str(), tool.name()))
 }
 
-/// A server that may be there, without its secrets.
+/// Returns the registry entry of an enabled and approved server, without secrets.
 fn registry_offer(server: &Server) -> Option<RegistryOffer> {
     let config = server.config.as_deref().filter(|config| is_allowed(config))?;
     let how = match &config.transport {

@@ -1,4 +1,4 @@
-//! Who may call `serve`: from what is wanted to the door.
+//! Access control of `serve`, built from its options.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ use crate::commands::serve::wishes::ServeOptions;
 use crate::commands::tokens::key_error;
 use crate::context::CommandContext;
 
-/// What is checked before a request is read. An address that other machines reach needs a proof.
+/// Returns the checks for incoming requests. A non-loopback address requires authentication.
 pub(crate) fn access_control(
     context: &CommandContext,
     wishes: &ServeOptions,
@@ -42,7 +42,7 @@ pub(crate) fn access_control(
     Ok(AccessControl { policy, authenticator: keys })
 }
 
-/// The tokens of an issuer; whoever runs this is told why its keys cannot be had.
+/// Creates the OAuth authenticator; reports when the issuer's keys cannot be fetched.
 fn oauth(context: &CommandContext, options: OauthOptions) -> Result<OauthAuthenticator, CliError> {
     let printer = context.printer.clone();
     let issuer = options.issuer.clone();
@@ -59,8 +59,8 @@ fn oauth(context: &CommandContext, options: OauthOptions) -> Result<OauthAuthent
     Ok(OauthAuthenticator::new(options).map_err(key_error)?.with_problem_callback(told))
 }
 
-/// What no request could ever come with is a mistake, and would be found out only by a client that
-/// is not let in.
+/// Rejects host names and origins that no request can match; otherwise the mistake would only show
+/// when clients are refused.
 fn check_names(wishes: &ServeOptions) -> Result<(), CliError> {
     if let Some(host) = wishes.hosts.iter().find(|host| !is_host(host)) {
         let message = format!("`{}` is not the name of a host", escape_line(host));
@@ -104,7 +104,7 @@ fn authenticator(
     Ok(Arc::new(CombinedAuthenticator { tokens, oauth }))
 }
 
-/// The address as a `Host` without its port.
+/// Returns the address in the form of a `Host` header, without the port.
 fn authority(address: SocketAddr) -> String {
     match address {
         SocketAddr::V4(address) => address.ip().to_string(),

@@ -1,4 +1,4 @@
-//! Editors and agents beside the MCP endpoint: what is wanted, where it listens, and its end.
+//! The gRPC service of `serve` for editors and agents: options, start and shutdown.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -32,26 +32,26 @@ pub(crate) struct EditorArgs {
     pub(crate) index: Option<PathBuf>,
 }
 
-/// What is wanted for editors.
+/// Options of the gRPC service and the index.
 pub(crate) struct ServeGrpcOptions {
     place: Option<ListenAddress>,
     known: Vec<SuggestedServer>,
     index: Option<PathBuf>,
 }
 
-/// What listens, or nothing.
+/// The bound gRPC listener, if enabled, and the index folder.
 pub(crate) struct OpenedGrpc {
     listening: Option<(GrpcListener, GrpcAccess, Vec<SuggestedServer>)>,
     index: Option<PathBuf>,
 }
 
-/// What runs until it is told to end.
+/// The running tasks of the gRPC service and the index.
 pub(crate) struct RunningGrpc {
     serving: Option<JoinHandle<std::io::Result<()>>>,
     index: Option<JoinHandle<()>>,
 }
 
-/// How much is served.
+/// Limits of the gRPC service.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GrpcLimits {
     pub(crate) in_flight: usize,
@@ -78,7 +78,7 @@ impl ServeGrpcOptions {
         Ok(Self { place: given.grpc.clone(), known, index })
     }
 
-    /// Listens, if that is wanted.
+    /// Binds the listener, if the gRPC service is enabled.
     pub(crate) async fn open(self, context: &CommandContext) -> Result<OpenedGrpc, CliError> {
         let Self { place, known, index } = self;
         let Some(place) = place else { return Ok(OpenedGrpc { listening: None, index }) };
@@ -106,7 +106,7 @@ impl OpenedGrpc {
         self.listening.as_ref().map(|(listener, ..)| listener.to_string())
     }
 
-    /// Serves until the program is told to end.
+    /// Starts the tasks; they run until the process is asked to stop.
     pub(crate) fn start(
         self,
         context: &CommandContext,
@@ -149,7 +149,7 @@ impl OpenedGrpc {
 }
 
 impl RunningGrpc {
-    /// Waits for what was told to end.
+    /// Waits for the tasks to end.
     pub(crate) async fn finish(self) -> Result<(), CliError> {
         if let Some(index) = self.index {
             // The task warns about files that it cannot write; only a panic is left to ignore.

@@ -1,4 +1,4 @@
-//! Warnings while `serve` runs: names that two servers use, and problems in files that are read again.
+//! Warnings while `serve` runs: name collisions, and problems in reloaded files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +10,10 @@ use tokio::sync::broadcast::error::RecvError;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// As many names are told; of the others, how many there are.
+/// Maximum number of names in a warning; the rest are counted.
 const MAX_NAMES: usize = 5;
 
-/// Tells of every name once, and again if it comes back; until it is told to `stop`.
+/// Warns of each name collision once, and again if it reappears, until `stop`.
 pub(crate) async fn tell_of_collisions(
     printer: Printer,
     mut left_out: watch::Receiver<Vec<Collision>>,
@@ -32,7 +32,7 @@ pub(crate) async fn tell_of_collisions(
     }
 }
 
-/// What is to be said of those that were not told before, with hints.
+/// Returns a message and a hint for each pair of servers with new collisions.
 fn new_collisions(told: &[Collision], found: &[Collision]) -> Vec<(String, String)> {
     let mut by_servers = BTreeMap::<(&str, &str), Vec<String>>::new();
     for one in found.iter().filter(|one| !told.contains(one)) {
@@ -53,10 +53,10 @@ fn new_collisions(told: &[Collision], found: &[Collision]) -> Vec<(String, Strin
     told.collect()
 }
 
-/// Tells what is wrong with configuration, rules and hooks, once for as long as it stays so.
+/// Warns of each problem in configuration, rules and hooks once while it lasts.
 pub(crate) async fn report_problems(printer: Printer, host: Host, stop: CancellationToken) {
     let mut events = host.events().watch_without_calls();
-    // What was wrong at the start has been told.
+    // Problems at startup have been reported already.
     let config = host.config().load();
     let mut of_files: BTreeSet<String> = config.problems.iter().map(ToString::to_string).collect();
     drop(config);

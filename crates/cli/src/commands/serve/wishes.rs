@@ -1,4 +1,4 @@
-//! What `serve` is to do: its flags, and the settings where these say nothing.
+//! Options of `serve`: its flags, with the settings as defaults.
 
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -80,7 +80,7 @@ pub(crate) enum ReviewChoice {
     Ask,
 }
 
-/// The port that clients are told of by default.
+/// Port that `serve` listens on by default.
 const DEFAULT_PORT: u16 = 8808;
 
 pub(crate) struct ServeOptions {
@@ -96,7 +96,7 @@ pub(crate) struct ServeOptions {
     limits: ServeLimits,
 }
 
-/// What is wanted of limits, where it is not what is usual.
+/// Limits that differ from the defaults.
 struct ServeLimits {
     in_flight: Option<usize>,
     sessions: Option<usize>,
@@ -106,7 +106,8 @@ struct ServeLimits {
     drain: Option<Duration>,
 }
 
-/// The settings, if they can be relied on: a mistake in them may be the lock of the door.
+/// Returns the gateway settings. Fails if they contain errors: the broken setting may be one that
+/// restricts access.
 pub(crate) fn valid_settings<'a>(
     context: &CommandContext,
     config: &'a Config,
@@ -115,7 +116,7 @@ pub(crate) fn valid_settings<'a>(
     let of_project = |problem: &ConfigError| project == Some(&*problem.file);
     let is_about_settings = |problem: &&ConfigError| {
         let of_models = problem.key.as_deref().is_some_and(|key| key.starts_with("models"));
-        // The host itself does not start with rules that cannot be read, and says so.
+        // Broken rules are reported by the host, which then does not start.
         let of_rules = config.policies.broken.as_ref() == Some(*problem);
         problem.is_error()
             && problem.server.is_none()
@@ -130,7 +131,7 @@ pub(crate) fn valid_settings<'a>(
 }
 
 impl ServeOptions {
-    /// A flag counts more than a setting.
+    /// Merges flags and settings; flags take precedence.
     pub(crate) fn from_args(serve: ServeArgs, settings: &GatewaySettings) -> Self {
         let usual = SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT));
         let names = serve.names.map(|choice| match choice {
@@ -167,7 +168,7 @@ impl ServeOptions {
         }
     }
 
-    /// How clients are served; `door` tells whether they are told apart.
+    /// Returns the gateway options. Default limits depend on whether `door` authenticates callers.
     pub(crate) fn gateway_options(&self, door: &AccessControl) -> GatewayOptions {
         let callers = if door.authenticator.is_some() {
             CallerLimits::default()
@@ -213,12 +214,12 @@ impl ServeLimits {
     }
 }
 
-/// What the flags list, or else the settings.
+/// Returns the flags, or the settings if no flag is given.
 fn flags_or_settings(flags: Vec<String>, settings: &[String]) -> Vec<String> {
     if flags.is_empty() { settings.to_vec() } else { flags }
 }
 
-/// An issuer on the command line comes with all that is said of it.
+/// Returns the OAuth options. An issuer on the command line replaces the settings as a whole.
 fn oauth(flags: OauthArgs, settings: &GatewaySettings) -> Option<OauthOptions> {
     let of_flags = flags.oauth_issuer.zip(flags.oauth_audience).map(|(issuer, audience)| {
         let scopes = flags.oauth_scope;

@@ -1,4 +1,4 @@
-//! Lists servers and their state, once or as they change.
+//! `switchboard servers`: lists, watches, edits and restarts servers.
 
 use std::collections::BTreeMap;
 
@@ -116,14 +116,15 @@ pub(crate) async fn run(context: &CommandContext, args: ServersArgs) -> Result<u
     }
 }
 
-/// Shows every change until it is interrupted.
+/// Prints every change until interrupted.
 pub(crate) async fn watch(context: &CommandContext) -> Result<u8, CliError> {
     context.config()?;
     let host = context.start(None)?;
     let mut events = host.events().watch();
     let mut changes = host.fleet().changes();
     let watching = async {
-        // What was told before we listened may not be in the fleet yet: it is shown when it is.
+        // Events sent before the subscription may not be in the fleet yet, so follow the fleet as
+        // well until the first event of each server.
         let mut first = BTreeMap::new();
         for server in changes.load().servers.values() {
             show_event(context, &status_event(server))?;
@@ -164,7 +165,7 @@ pub(crate) async fn watch(context: &CommandContext) -> Result<u8, CliError> {
     ended
 }
 
-/// Starts a server afresh and says how it went.
+/// Restarts a server and reports whether it is ready.
 pub(crate) async fn restart(context: &CommandContext, name: &str) -> Result<u8, CliError> {
     let config = context.config()?;
     let id = context.server_id(&config, name)?;
@@ -191,8 +192,8 @@ pub(crate) async fn restart(context: &CommandContext, name: &str) -> Result<u8, 
     }
     host.command(SupervisorCommand::Restart(id.clone())).await;
     let limit = std::time::Duration::from_secs(context.shared.start_timeout);
-    // A change of the fleet shows that the command has arrived. After a timeout the status below
-    // is the answer all the same.
+    // A change of the fleet shows that the command has arrived. After a timeout, the status below
+    // is reported anyway.
     _ = tokio::time::timeout(limit, changes.changed()).await;
     host.wait_settled(Some(&only)).await;
     let fleet = host.fleet().load();
@@ -216,7 +217,7 @@ pub(crate) async fn restart(context: &CommandContext, name: &str) -> Result<u8, 
     }
 }
 
-/// The state of a server, as a change to it is told.
+/// Returns the state of a server as a change event.
 fn status_event(server: &Server) -> EventKind {
     EventKind::ServerChanged {
         server: server.id.to_string(),
@@ -258,7 +259,7 @@ fn line(what: &EventKind) -> String {
     }
 }
 
-/// An event without words of its own: its name and what it carries.
+/// Formats an event generically: server, event name and the remaining members.
 fn plain_line(what: &EventKind) -> String {
     let Ok(Value::Object(mut members)) = serde_json::to_value(what) else { return String::new() };
     let shown = |value: &Value| match value {

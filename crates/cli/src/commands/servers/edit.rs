@@ -1,4 +1,4 @@
-//! Changes the configuration: adds, removes, switches and approves servers.
+//! Edits the configuration: adds, removes, enables, disables and approves servers.
 
 use std::path::PathBuf;
 
@@ -96,7 +96,7 @@ pub(crate) async fn add(context: &CommandContext, add: &AddServerArgs) -> Result
         if exists { error.with_hint("`--force` replaces it") } else { error }
     })?;
     if add.place.scope == Scope::Project {
-        // Whoever adds it by hand has seen it.
+        // The user wrote the entry, so it needs no separate approval.
         approve_now(context, &add.name)?;
     }
     context.printer.say(&format!("added `{}` to {}", escape_line(&add.name), file.display()));
@@ -116,7 +116,7 @@ pub(crate) fn remove(context: &CommandContext, name: &str, scope: Scope) -> Resu
         _ => scope_file(context, scope)?,
     };
     if let Err(error) = switchboard_config::remove_server(&file, name) {
-        // A slip of the pen is told with what was meant.
+        // For an unknown name, report similar ones.
         context.server_id(&config, name)?;
         return Err(error.into());
     }
@@ -124,21 +124,19 @@ pub(crate) fn remove(context: &CommandContext, name: &str, scope: Scope) -> Resu
     Ok(exit_code::OK)
 }
 
-/// Switches a server on.
 pub(crate) fn enable(context: &CommandContext, name: &str) -> Result<u8, CliError> {
     switchboard_config::enable_server(&source_file(context, name)?, name)?;
     context.printer.say(&format!("enabled `{}`", escape_line(name)));
     Ok(exit_code::OK)
 }
 
-/// Switches a server off.
 pub(crate) fn disable(context: &CommandContext, name: &str) -> Result<u8, CliError> {
     switchboard_config::disable_server(&source_file(context, name)?, name)?;
     context.printer.say(&format!("disabled `{}`", escape_line(name)));
     Ok(exit_code::OK)
 }
 
-/// Agrees to a server of the project's file.
+/// Approves a server of the project's file, or a dangerous one, after showing its entry.
 pub(crate) async fn approve(
     context: &CommandContext,
     name: &str,
@@ -164,7 +162,7 @@ pub(crate) async fn approve(
         escape_line(name),
         escape_line(&launch_text(Some(server)))
     ));
-    // Of the rest of the entry everything is agreed to as well, so everything is shown.
+    // The approval covers the whole entry, so show all of it.
     let is_told = |line: &&String| ["command", "args", "url"].iter().any(|it| line.starts_with(it));
     for line in server.lines().iter().filter(|line| !is_told(line)) {
         context.printer.say(&format!("  {}", escape_line(line)));
@@ -183,7 +181,7 @@ pub(crate) async fn approve(
     Ok(exit_code::OK)
 }
 
-/// Says what is known of a server's definitions, and what of it waits.
+/// Reports the known tools of a server, and how many of its definitions are quarantined.
 fn report_offers(context: &CommandContext, server: &ServerConfig) {
     let Ok(pins) = Pins::load(&context.places.state, &server.identity()) else { return };
     let tools = pins.approved.get(&PinKind::Tool);
@@ -203,7 +201,7 @@ fn report_offers(context: &CommandContext, server: &ServerConfig) {
     }
 }
 
-/// Approves the entry of a server as it stands now.
+/// Approves the current entry of a server.
 pub(crate) fn approve_now(context: &CommandContext, name: &str) -> Result<(), CliError> {
     let mut approvals = Approvals::load(&context.places.state);
     let config = switchboard_config::load(&context.places, &context.environment, &approvals);
@@ -216,7 +214,7 @@ pub(crate) fn approve_now(context: &CommandContext, name: &str) -> Result<(), Cl
     Ok(())
 }
 
-/// The file that a server is configured in.
+/// Returns the file that a server is configured in.
 fn source_file(context: &CommandContext, name: &str) -> Result<PathBuf, CliError> {
     let config = context.config()?;
     let id = context.server_id(&config, name)?;
@@ -231,7 +229,7 @@ fn source_file(context: &CommandContext, name: &str) -> Result<PathBuf, CliError
     }
 }
 
-/// The file that is changed for the user or for the project.
+/// Returns the configuration file of the user or the project.
 pub(crate) fn scope_file(context: &CommandContext, scope: Scope) -> Result<PathBuf, CliError> {
     if let Some(file) = context.shared.config.last() {
         return Ok(file.clone());
@@ -244,12 +242,12 @@ pub(crate) fn scope_file(context: &CommandContext, scope: Scope) -> Result<PathB
     file.ok_or_else(|| CliError::new(exit_code::CONFIG, "there is no such file here"))
 }
 
-/// The entry for what was typed.
+/// Builds the entry from the command line.
 fn entry(add: &AddServerArgs) -> Result<Map<String, Value>, CliError> {
     let Some((first, rest)) = add.target.split_first() else {
         return Err(CliError::usage("there is neither an address nor a command"));
     };
-    // No program is called so; which addresses there are, the entry's reader knows.
+    // Commands do not contain `://`; the configuration checks which schemes are supported.
     let is_address = first.contains("://");
     let mut entry = Map::new();
     if is_address {

@@ -1,4 +1,4 @@
-//! Watches a server that is not confined and proposes what its sandbox would have to allow.
+//! Observes an unconfined server and proposes a sandbox profile for it.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,34 +11,34 @@ use switchboard_terminal::{CliError, exit_code};
 
 use crate::context::CommandContext;
 
-/// How often the server is looked at.
+/// How often the processes of the server are inspected.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// What every confined server can reach anyway.
+/// Paths that every confined server can access.
 const SYSTEM_PATHS: &[&str] = &[
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix", "/proc", "/sys", "/dev",
     "/etc",
 ];
 
-/// What a server was seen to use.
+/// Files and network that a server was observed to use.
 #[derive(Debug, Default)]
 struct ObservedUse {
     read: BTreeSet<PathBuf>,
     write: BTreeSet<PathBuf>,
-    /// What its command names, which may be read and closed before anybody looks.
+    /// Paths in the command line; they may be read and closed between two inspections.
     named: BTreeSet<PathBuf>,
     network: bool,
 }
 
-/// What becomes of a profile.
+/// The action to take with a learned profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProfileAction {
     Propose,
-    /// It is written into the server's entry as well.
+    /// Also write the profile to the server's entry.
     Enforce,
 }
 
-/// Starts a server, watches it and prints a profile.
+/// Starts a server, observes it and prints a sandbox profile.
 pub(crate) async fn learn(
     context: &CommandContext,
     name: &str,
@@ -116,8 +116,8 @@ impl ObservedUse {
     }
 }
 
-/// The folders of the files that a command names, or the files alone where the folder holds much
-/// else, such as the home folder.
+/// Returns the folders of the files that a command names. A file in a broad folder, such as the
+/// home folder, is returned itself.
 fn command_paths(transport: Option<&Transport>, environment: &Environment) -> BTreeSet<PathBuf> {
     let Some(Transport::Stdio { command, args, cwd, .. }) = transport else {
         return BTreeSet::new();
@@ -145,14 +145,14 @@ fn within(path: &Path, folders: &[PathBuf]) -> bool {
     folders.iter().any(|folder| path.starts_with(folder))
 }
 
-/// Whether an open file may be written, by the flags it was opened with.
+/// Returns whether a file is open for writing, from the flags in its `fdinfo`.
 fn writes(info: &str) -> bool {
     let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
     let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
     flags.is_some_and(|flags| flags & 0o3 != 0)
 }
 
-/// The folders that hold the files, without those that are inside another one or the system's.
+/// Returns the folders of the files, without nested ones and system paths.
 fn folders(paths: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
     let exists = paths.iter().filter(|path| path.exists());
     let folder = |path: &PathBuf| match path.is_dir() {
@@ -165,7 +165,7 @@ fn folders(paths: &BTreeSet<PathBuf>) -> Vec<PathBuf> {
     all.iter().filter(|path| !inside(path)).cloned().collect()
 }
 
-/// The processes below ours that are servers: not we, and not the keepers.
+/// Returns the descendants of a process that are servers, not keepers.
 fn descendants(of: u32) -> Vec<u32> {
     let own = fs::read_link("/proc/self/exe").ok();
     let parent_of = |process: u32| -> Option<u32> {
@@ -177,7 +177,7 @@ fn descendants(of: u32) -> Vec<u32> {
     let parents: Vec<(u32, u32)> =
         numbers.filter_map(|process| Some((process, parent_of(process)?))).collect();
     let mut family = BTreeSet::from([of]);
-    // A child may be listed before its parent.
+    // A child may be listed before its parent, so repeat until nothing is added.
     loop {
         let more: Vec<u32> = parents
             .iter()

@@ -1,4 +1,4 @@
-//! Servers in a list: of our own host, or of the instance that runs for this home.
+//! `switchboard servers list`, from a running instance or from a host started here.
 
 use std::time::{Duration, Instant};
 
@@ -18,9 +18,9 @@ use crate::commands::{consent, tools};
 use crate::context::CommandContext;
 use crate::running::{find_instance, poll_settled};
 
-/// How often a server that was told to restart is looked at.
+/// How often a restarting server is polled.
 const RESTART_INTERVAL: Duration = Duration::from_millis(50);
-/// How many times it is looked whether it has begun to restart.
+/// Maximum number of polls for the restart to begin.
 const MAX_RESTART_POLLS: usize = 20;
 
 #[derive(Serialize)]
@@ -44,7 +44,7 @@ struct ServerOutput<'a> {
 
 pub(super) async fn list(context: &CommandContext, of: &ServerArg) -> Result<u8, CliError> {
     if let Some(servers) = running_servers(context, of).await {
-        // Problems of the files are reported wherever the servers run.
+        // Report configuration problems even if another instance runs the servers.
         let config = context.config()?;
         for row in servers.iter().map(|server| &server.row) {
             if let Some(reason) = &row.reason {
@@ -69,7 +69,7 @@ pub(super) async fn list(context: &CommandContext, of: &ServerArg) -> Result<u8,
     shown.map(|()| exit_code::OK)
 }
 
-/// Lists the servers of a host that runs.
+/// Prints the servers of a host.
 pub(crate) async fn show_in_chat(context: &CommandContext, host: &Host) -> Result<(), CliError> {
     let fleet = host.fleet().load();
     let mut servers = Vec::new();
@@ -88,14 +88,14 @@ pub(crate) async fn show_in_chat(context: &CommandContext, host: &Host) -> Resul
     Ok(())
 }
 
-/// The login that is held for a server; one that cannot be read is reported by its status.
+/// Returns the stored login of a server; the server's status reports one that cannot be read.
 pub(crate) async fn held_login(host: &Host, server: &Server) -> Option<StoredLogin> {
     let config = server.config.as_ref()?;
     host.logins().stored_login(config).await.ok().flatten()
 }
 
-/// The servers of the instance that runs, once their first attempt is over; nothing if there is no
-/// instance, or if it does not know the name: a host of our own reports that.
+/// Returns the servers of a running instance after their first start attempt. `None` if there is no
+/// instance or if it does not have the server; a host started here then reports the error.
 async fn running_servers(context: &CommandContext, of: &ServerArg) -> Option<Vec<ServerShown>> {
     let (instance, rows) = find_instance(context).await?;
     let mut servers = Vec::new();
@@ -115,8 +115,8 @@ async fn settled_server(
     poll_settled(context, first, fetch, |server| server.row.is_starting()).await
 }
 
-/// Restarts a server of the instance that runs; nothing if there is no such instance, or if it does
-/// not do it: a host of our own reports why.
+/// Restarts a server of a running instance. `None` if there is no instance or if it refuses; a host
+/// started here then reports the reason.
 pub(super) async fn restart(context: &CommandContext, name: &str) -> Result<Option<u8>, CliError> {
     let asking = async {
         let (instance, rows) = find_instance(context).await?;
@@ -125,7 +125,7 @@ pub(super) async fn restart(context: &CommandContext, name: &str) -> Result<Opti
         Some(instance)
     };
     let Some(instance) = asking.await else { return Ok(None) };
-    // At first its state may still be that of the connection that ends.
+    // At first the status may still be that of the old connection.
     for _ in 0..MAX_RESTART_POLLS {
         if !instance.server(name).await.is_some_and(|server| server.row.is_ready()) {
             break;
@@ -213,7 +213,7 @@ impl<'a> From<&'a ServerShown> for ServerOutput<'a> {
             stderr: server.log.clone(),
             exit: server.exit.clone(),
         };
-        // The server that is part of this program is in no file.
+        // The built-in server is not configured in a file.
         let is_built_in = row.transport == "built in";
         Self {
             name: &row.name,

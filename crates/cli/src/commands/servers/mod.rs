@@ -1,4 +1,4 @@
-//! Lists servers and their state, once or as they change.
+//! `switchboard servers`: lists, watches, edits and restarts servers.
 
 mod command;
 pub(crate) mod edit;

@@ -1,4 +1,4 @@
-//! Shows a server's entry, log and messages, without starting anything.
+//! Shows a server's entry, log and messages, without starting the server.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -12,7 +12,7 @@ use switchboard_trust::Approvals;
 
 use crate::context::CommandContext;
 
-/// Shows a server's entry.
+/// Prints a server's entry with its findings.
 pub(crate) fn show(context: &CommandContext, name: &str) -> Result<u8, CliError> {
     let config = context.config()?;
     let id = context.server_id(&config, name)?;
@@ -57,7 +57,7 @@ pub(crate) fn show(context: &CommandContext, name: &str) -> Result<u8, CliError>
     Ok(exit_code::OK)
 }
 
-/// What is different from what the person was shown who last agreed.
+/// Returns the differences between the entry and the version last approved.
 pub(crate) fn changes(context: &CommandContext, server: &ServerConfig) -> Vec<String> {
     let approvals = Approvals::load(&context.places.state);
     let Some(before) = approvals.approved_text(&server.source.file, &server.id) else {
@@ -80,7 +80,7 @@ const fn layer(layer: ConfigLayer) -> &'static str {
     }
 }
 
-/// Shows the last lines of a server's log.
+/// Prints the last lines of a server's log.
 pub(super) fn log(context: &CommandContext, name: &str, lines: usize) -> Result<u8, CliError> {
     let config = context.config()?;
     let id = context.server_id(&config, name)?;
@@ -99,7 +99,7 @@ pub(super) fn log(context: &CommandContext, name: &str, lines: usize) -> Result<
     Ok(exit_code::OK)
 }
 
-/// Shows the last messages of a server.
+/// Prints the last log messages that a server sent over the protocol.
 pub(super) fn messages(context: &CommandContext, name: &str, lines: usize) -> Result<u8, CliError> {
     let config = context.config()?;
     let id = context.server_id(&config, name)?;

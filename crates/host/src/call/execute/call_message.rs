@@ -1,4 +1,4 @@
-//! A call as the protocol spells it.
+//! The protocol request for a call: method, parameters and headers.
 
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -10,15 +10,15 @@ use switchboard_wire::{Json, param_headers};
 
 use crate::call::execute::task_mode::{AsTask, TaskMode};
 
-/// How long a server is asked to keep a task: whoever comes back the next day finds it.
+/// How long a server is asked to keep a task: long enough to resume it the next day.
 const TASK_TTL_MS: u64 = 24 * 3_600_000;
 
-/// What is sent for a call.
+/// The request sent for a call.
 pub(super) struct CallMessage {
     pub(super) method: &'static str,
     pub(super) params: String,
     pub(super) headers: Vec<(String, String)>,
-    /// Whether the server is asked to go on with it by itself.
+    /// Whether the request asks the server to run the call as a task.
     pub(super) as_task: AsTask,
 }
 
@@ -27,7 +27,7 @@ impl CallMessage {
         let target = call.target();
         let name = Value::from(target.name.as_str()).to_string();
         let arguments = call.arguments().as_str();
-        // Joined, not formatted: arguments may be long, and are copied once.
+        // Concatenated, not formatted: arguments may be long and are copied only once.
         let with_arguments = || [r#"{"name":"#, &name, r#","arguments":"#, arguments, "}"].concat();
         let (method, params) = match target.kind {
             TargetKind::Tool => ("tools/call", with_arguments()),
@@ -42,7 +42,7 @@ impl CallMessage {
         message
     }
 
-    /// The same request with further members.
+    /// Returns the parameters with additional members.
     pub(super) fn with_members(&self, members: &str) -> String {
         let open = self.params.strip_suffix('}').unwrap_or(&self.params);
         format!("{open},{members}}}")
@@ -62,16 +62,16 @@ fn headers(call: &ResolvedCall) -> Vec<(String, String)> {
     let mut arguments = call.arguments().read().unwrap_or_default();
     let consent = call.server().config.as_ref().map(|config| &config.mirror_secrets);
     for (place, name) in secret_headers(tool.item.raw.get()) {
-        // Headers are logged and cached on their way; a secret goes there only if the operator says so.
+        // Proxies log and cache headers; a secret is sent in one only if the operator allowed it.
         if !consent.is_some_and(|names| names.contains(&name)) {
             remove_argument(&mut arguments, &place);
         }
     }
-    // A tool whose marks break the rules was left out when the server was listed.
+    // Tools with invalid header annotations were dropped when the server was listed.
     param_headers(&schema, &arguments).unwrap_or_default()
 }
 
-/// Takes out the argument that stands at this place of a tool's definition.
+/// Removes the argument at a JSON pointer into the tool's schema.
 fn remove_argument(arguments: &mut Value, place: &str) {
     let names: Vec<String> = place
         .split("/properties/")
@@ -85,7 +85,7 @@ fn remove_argument(arguments: &mut Value, place: &str) {
     }
 }
 
-/// What a result says about itself: its members as they are written, but for those that are `null`.
+/// The members of a result that the pipeline reads, as raw JSON text; `null` counts as absent.
 #[derive(Default)]
 pub(super) struct ResultMembers<'a> {
     pub(super) content: Option<&'a str>,
@@ -98,7 +98,7 @@ pub(super) struct ResultMembers<'a> {
 }
 
 impl<'a> ResultMembers<'a> {
-    /// Nothing comes of what is no object, or says something twice: who knows what it means?
+    /// Returns `None` if the result is not an object or repeats a member: its meaning is ambiguous.
     pub(super) fn parse(result: &'a Json) -> Option<Self> {
         let mut shape = Self::default();
         let mut twice = false;

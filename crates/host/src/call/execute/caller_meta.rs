@@ -1,4 +1,4 @@
-//! What a modern server is told about the caller of one call, where that is not about us.
+//! `_meta` members that describe the caller of one call to a modern server instead of the host.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -11,11 +11,11 @@ use crate::call::execute::run::ExecContext;
 
 const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 const LOG_LEVEL_KEY: &str = "io.modelcontextprotocol/logLevel";
-/// What a caller can answer, or not.
+/// Capabilities that determine which server requests the caller can answer.
 const ANSWER_CAPABILITIES: [&str; 3] = ["elicitation", "sampling", "roots"];
 
 impl ExecContext<'_> {
-    /// The members of `_meta` in place of our own.
+    /// Returns the `_meta` members that override the host's own.
     pub(super) fn meta(&self, whom: Destination<'_>) -> Vec<(&'static str, String)> {
         let mut members = Vec::new();
         let stance = whom.peer.protocol();
@@ -34,12 +34,12 @@ impl ExecContext<'_> {
     }
 }
 
-/// As many answers are remembered: callers declare one of a handful of things.
+/// Maximum number of cached merges: callers declare one of a handful of capability sets.
 const MAX_CACHED: usize = 32;
 
 type MergeCache = VecDeque<((String, String), Option<String>)>;
 
-/// The same again for the same texts, without reading them: they come with every call.
+/// Caches [`merge_capabilities`]: the same two texts come with every call.
 fn merge_cached(ours: String, theirs: String) -> Option<String> {
     static CACHE: Mutex<MergeCache> = Mutex::new(VecDeque::new());
     let asked = (ours, theirs);
@@ -53,7 +53,7 @@ fn merge_cached(ours: String, theirs: String) -> Option<String> {
     answer
 }
 
-/// Our capabilities, with what a caller can answer in place of what we can.
+/// Returns our capabilities with the caller's in [`ANSWER_CAPABILITIES`] replacing ours.
 fn merge_capabilities(meta: &str, theirs: &str) -> Option<String> {
     type CapabilityMembers<'a> = BTreeMap<String, &'a RawValue>;
     let meta: CapabilityMembers<'_> = serde_json::from_str(meta).ok()?;

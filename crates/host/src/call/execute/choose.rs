@@ -1,4 +1,4 @@
-//! Which connection a call goes to, and how long it waits for one.
+//! Chooses the connection for a call, and waits for one within a limit.
 
 use std::time::Duration;
 
@@ -7,15 +7,15 @@ use switchboard_core::{Outcome, Published, TargetKind};
 use switchboard_wire::Peer;
 use tokio::time::{Instant, timeout_at};
 
-/// A connection for a call.
+/// The connection chosen for a call.
 pub(super) struct ChosenConnection {
     pub(super) instance: Instance,
     pub(super) peer: Peer,
-    /// Counted from here on, so that the next call sees that this one is busier.
+    /// Counts the call from now on, so that the next choice sees this instance as busier.
     pub(super) in_use: CallGuard,
 }
 
-/// The least busy ready connection: of the lease, or of the server as it is by now.
+/// Returns the least busy ready connection, from the lease or else from the current fleet.
 pub(super) async fn choose_connection(
     call: &ResolvedCall,
     fleet: &Published<Fleet>,
@@ -49,13 +49,14 @@ fn pick(server: &Server) -> Option<ChosenConnection> {
     Some(ChosenConnection { instance: instance.clone(), peer: peer.clone(), in_use })
 }
 
-/// The server as it is by now, if it still is what the caller was shown.
+/// Returns the server in the current fleet if its definition still matches the lease.
 fn same_server<'f>(call: &ResolvedCall, fleet: &'f Fleet) -> Result<&'f Server, Outcome> {
     let target = call.target();
     let Some(server) = fleet.servers.get(target.server.as_str()) else {
         let message = format!("server `{}` has been removed", target.server);
         return Err(Outcome::not_sent("removed", message));
     };
+    // The definitions of a server that is still starting are not known yet.
     if target.kind == TargetKind::Tool
         && server.status == ServerStatus::Ready
         && server.offers.tool(&target.name).map(Tool::digest) != Some(call.definition_digest())
@@ -67,7 +68,7 @@ fn same_server<'f>(call: &ResolvedCall, fleet: &'f Fleet) -> Result<&'f Server, 
     Ok(server)
 }
 
-/// Whether waiting makes sense.
+/// Returns `Ok` if the server may still become ready, so that waiting makes sense.
 fn may_still_come(server: &Server) -> Result<(), Outcome> {
     let id = &server.id;
     let not_ready = |why: String| Outcome::not_sent("not_ready", format!("server `{id}`: {why}"));
@@ -81,7 +82,7 @@ fn may_still_come(server: &Server) -> Result<(), Outcome> {
                 Some(why) => Err(not_ready(why).with_hint(format!(
                     "it is probed in the background; `switchboard doctor {id}`"
                 ))),
-                // Closed a moment ago; the fleet will say so.
+                // The connection closed a moment ago; the next fleet update reports it.
                 None => Ok(()),
             }
         }

@@ -1,4 +1,4 @@
-//! A request that may come back for more input before it has a result.
+//! The exchange of one call: the request, and the rounds in which the server asks for input.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -22,10 +22,10 @@ use crate::call::execute::task_mode::AsTask;
 use crate::call::execute::url_required::UrlVisits;
 use crate::call::execute::{task, url_required};
 
-/// Times that a server may ask before the call is given up.
+/// Maximum number of input rounds per call.
 pub(super) const MAX_ROUNDS: usize = 10;
 
-/// How long a call may take.
+/// The deadlines of a call.
 #[derive(Clone, Copy)]
 pub(super) struct CallDeadlines {
     pub(super) idle: Duration,
@@ -33,23 +33,23 @@ pub(super) struct CallDeadlines {
 }
 
 impl CallDeadlines {
-    /// The same, with at most so much time left.
+    /// Caps the idle deadline at the time left.
     pub(super) fn within(self, left: Duration) -> Self {
         Self { idle: self.idle.min(left), total: self.total }
     }
 }
 
-/// What a server answered in the end.
+/// The final answer of a server.
 pub(super) enum ExchangeResult {
     Result(Json),
-    /// With the name of a task that goes on.
+    /// The call continues as a task.
     Task(Box<TaskSnapshot>),
 }
 
-/// Why there is no answer.
+/// The reason that an exchange ended without an answer.
 pub(super) enum ExchangeError {
     Request(RequestError),
-    /// The call is over, and this is how.
+    /// The call ends with this outcome.
     Over(Outcome),
 }
 
@@ -59,7 +59,7 @@ impl From<RequestError> for ExchangeError {
     }
 }
 
-/// Who is called, and what there.
+/// The connection, server and tool that a call goes to.
 #[derive(Clone, Copy)]
 pub(super) struct Destination<'a> {
     pub(super) peer: &'a Peer,
@@ -67,7 +67,7 @@ pub(super) struct Destination<'a> {
     pub(super) name: &'a str,
 }
 
-/// Sends a call, and answers what the server asks in between.
+/// Sends a call, and answers the server's requests for input in between.
 pub(super) async fn exchange(
     whom: Destination<'_>,
     message: &CallMessage,
@@ -119,13 +119,15 @@ pub(super) async fn exchange(
             Ok(Err(stop)) => return Err(stop),
             Err(_) => return Err(RequestError::TimedOut(deadlines.total).into()),
         }
+        // The server has seen the call: later errors no longer prove that it did not run.
         had_it = true;
     }
     let why = format!("the server asked for input more than {MAX_ROUNDS} times");
     Err(RequestError::Protocol(why).into())
 }
 
-/// The server has had the call already: what goes wrong later proves nothing about it.
+/// Maps errors after the first input round to `Unknown`: the server already had the call, so a
+/// later error does not prove that it did not run.
 fn after_input_round(error: RequestError) -> RequestError {
     match error {
         RequestError::NotSent(_)
@@ -138,17 +140,17 @@ fn after_input_round(error: RequestError) -> RequestError {
     }
 }
 
-/// What comes after a result.
+/// The step that follows a result.
 enum NextStep {
     /// Another round, with these parameters.
     Round(String),
-    /// Nothing: it is final.
+    /// The result is final.
     Done,
-    /// A task goes on.
+    /// The call continues as a task.
     Task(Box<TaskSnapshot>),
 }
 
-/// Made once: it is looked for in every result of a modern server.
+/// Built once: every result of a modern server is searched.
 static RESULT_TYPE_FINDER: LazyLock<Finder<'static>> = LazyLock::new(|| Finder::new("resultType"));
 
 async fn next_round(
@@ -157,7 +159,7 @@ async fn next_round(
     message: &CallMessage,
     reach: &ExecContext<'_>,
 ) -> Result<NextStep, ExchangeError> {
-    // Only a modern server comes back for more; a look at the bytes saves decoding final results.
+    // Only a modern server asks for input; a byte search avoids decoding final results.
     let modern = whom.peer.protocol().revision.era() == Era::Modern;
     if !modern || RESULT_TYPE_FINDER.find(result.bytes()).is_none() {
         return Ok(NextStep::Done);
@@ -182,7 +184,7 @@ async fn next_round(
         members.push(format!(r#""inputResponses":{}"#, Value::Object(responses)));
     }
     if let Some(state) = shape.request_state {
-        // Given back as the very bytes that came.
+        // Returned byte for byte: the state is opaque.
         members.push(format!(r#""requestState":{state}"#));
     }
     if members.is_empty() {
@@ -200,20 +202,20 @@ struct InputRequest<'a> {
     params: Option<&'a RawValue>,
 }
 
-/// Why what a server asks has no answer.
+/// The reason that a server's request for input has no answer.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum InputError {
-    /// It asks for what nobody can read, or nobody has.
+    /// The request cannot be parsed, or its method is not supported.
     #[error("{0}")]
     Invalid(String),
-    /// Whoever was to answer did not.
+    /// The request was not answered.
     #[error("it asked for `{method}`, and there was no answer: {why}")]
     Unanswered { method: String, why: RpcError },
 }
 
 impl InputError {
-    /// What it means for a call. The server has answered and waits for nothing: whatever it has
-    /// done so far, there is nothing unclear about its answer.
+    /// Converts the error into the end of the call. The server has returned and is not waiting, so
+    /// an unanswered request is a definite failure, not an unknown outcome.
     fn into_exchange_error(self, server: &str) -> ExchangeError {
         match self {
             Self::Invalid(why) => RequestError::Protocol(why).into(),
@@ -225,10 +227,10 @@ impl InputError {
     }
 }
 
-/// What a server is told whose question nobody answered.
+/// The reply to an elicitation that was not answered.
 const CANCELLED_ANSWER: &str = r#"{"action":"cancel"}"#;
 
-/// Puts everything that a server asks to whoever answers.
+/// Answers all input requests of a server.
 pub(super) async fn answer_all(
     asked: &str,
     server: &str,
@@ -237,10 +239,10 @@ pub(super) async fn answer_all(
 ) -> Result<Map<String, Value>, InputError> {
     let unreadable =
         |error| InputError::Invalid(format!("what the server asks cannot be read: {error}"));
-    // The fields of a form stay in the server's order only in its own bytes.
+    // Borrowed, not parsed to `Value`: only the raw bytes keep the order of a form's fields.
     let asked: BTreeMap<String, InputRequest<'_>> =
         serde_json::from_str(asked).map_err(unreadable)?;
-    // All at once: who asks somebody else in turn can put them together.
+    // Concurrent, so that a relay can batch the requests for its own client.
     let answering = asked.into_iter().map(async |(key, InputRequest { method, params })| {
         let params = params.map(Json::from);
         let target = Some(name);
@@ -254,7 +256,7 @@ pub(super) async fn answer_all(
                 let why = format!("the server asked for `{method}`: {error}");
                 return Err(InputError::Invalid(why));
             }
-            // There is a word for it only where a person is asked.
+            // Only elicitation has a reply that means "cancelled".
             Err(_) if method == "elicitation/create" => CANCELLED_ANSWER.to_owned(),
             Err(why) => return Err(InputError::Unanswered { method, why }),
         };

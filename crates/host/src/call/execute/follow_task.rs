@@ -1,4 +1,4 @@
-//! Follows a task to its end: asks at its pace, answers what it asks, fetches its result.
+//! Follows a task to its end: polls it, answers its requests for input, fetches its result.
 
 use std::collections::BTreeSet;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -18,55 +18,55 @@ use crate::call::execute::task_connection::{TaskConnectionError, task_connection
 use crate::call::execute::task_requests;
 use crate::call::execute::task_requests::TaskRequestError;
 
-/// The shortest and the longest wait between two questions, and the usual one.
+/// Minimum and maximum interval between polls.
 const POLL_INTERVAL_RANGE: (Duration, Duration) =
     (Duration::from_millis(250), Duration::from_secs(30));
 const DEFAULT_POLL_INTERVAL: Duration = Duration::from_secs(2);
-/// How long a server that does not answer is asked again.
+/// How long to keep polling a server that does not respond.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(60);
-/// A request that lasts as long as the task is followed; that has a limit of its own.
+/// Timeout of requests that stay open while the task is followed; `follow` has its own deadline.
 const MAX_WAIT: Duration = Duration::from_secs(24 * 3_600);
-/// How long the result of a task that has one may take.
+/// How long fetching the result of a finished task may take.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How a task was left.
+/// The state in which following a task ended.
 #[derive(Debug)]
 pub(super) enum TaskEnd {
     Result(Json),
     Failed(RpcError),
-    /// It was given up, and not by us.
+    /// The task was cancelled by the server, not by us.
     Cancelled(Option<String>),
-    /// The server does not know it any more.
+    /// The server no longer knows the task.
     Lost(String),
-    /// The server breaks the rules.
+    /// The server violated the protocol.
     Broken(String),
-    /// Nobody can be asked about it now.
+    /// The server cannot be reached.
     Away(String),
-    /// It still runs when our time is over.
+    /// The task was still running at the deadline.
     Running,
 }
 
-/// One task that is followed.
+/// Follows one task.
 pub(super) struct TaskFollower<'a, A> {
     pub(super) place: TaskPlace,
-    /// The tool's name, for questions to the person.
+    /// The tool's name, for questions to a person.
     pub(super) name: &'a str,
     pub(super) task: &'a TaskHandle,
     pub(super) context: &'a ExecContext<'a>,
     pub(super) observer: &'a A,
 }
 
-/// Something under way beside the questions about how far the task is.
+/// Work that runs concurrently with polling.
 type SideWork<'a> = Pin<Box<dyn Future<Output = SideResult> + Send + 'a>>;
 
 enum SideResult {
-    /// The answer to the request for the result.
+    /// The response to the request for the result.
     Result(Result<Json, TaskRequestError>),
-    /// What the task asked has been answered, or not.
+    /// The task's requests for input were answered, or failed.
     Answered(Result<(), String>),
 }
 
-/// What is remembered from one look at the task to the next.
+/// State kept between polls.
 struct FollowState<'a> {
     side_work: Option<SideWork<'a>>,
     answered: BTreeSet<String>,
@@ -77,7 +77,7 @@ struct FollowState<'a> {
 }
 
 impl<A: TaskObserver> TaskFollower<'_, A> {
-    /// Follows the task until it ends, but not beyond `end`; the first look is after `first`.
+    /// Follows the task until it ends or `end` passes; the first poll happens after `first`.
     pub(super) async fn follow(&self, first: Duration, end: Instant) -> TaskEnd {
         timeout_at(end, self.run(first)).await.unwrap_or(TaskEnd::Running)
     }
@@ -104,7 +104,7 @@ impl<A: TaskObserver> TaskFollower<'_, A> {
                     }
                 }
                 () = self.wait_for_notification(&mut news) => {}
-                // Only brings the news that are waited for above.
+                // Never completes; it only causes the notifications awaited above.
                 () = &mut listening => {}
                 () = sleep(pause) => {}
             }
@@ -116,19 +116,19 @@ impl<A: TaskObserver> TaskFollower<'_, A> {
         TaskEnd::Running
     }
 
-    /// Has a modern server tell of the task by itself, if it does such a thing.
+    /// Subscribes to the task's notifications, if the server is modern.
     async fn listen(&self) {
         if self.task.era == Era::Modern
             && let Ok(peer) = self.peer().await
         {
             let wanted = json!({"notifications": {"taskIds": [self.task.id]}}).to_string();
-            // A server that refuses is polled as before.
+            // A server that rejects the subscription is only polled.
             _ = peer.request(Request::new("subscriptions/listen", &wanted, MAX_WAIT)).await;
         }
         std::future::pending::<()>().await;
     }
 
-    /// Looks at the task once; gives how often the server wants to be asked.
+    /// Polls the task once; returns the poll interval that the server asks for.
     async fn poll<'s>(&'s self, memory: &mut FollowState<'s>) -> Result<Option<Duration>, TaskEnd> {
         let peer = self.peer().await?;
         let seen = match task_requests::get(&peer, self.task).await {
@@ -162,7 +162,7 @@ impl<A: TaskObserver> TaskFollower<'_, A> {
         })
     }
 
-    /// Tells whoever watches what the server says, and the record.
+    /// Reports a changed state to the caller's progress channel and to the observer.
     async fn report_state(&self, state: &TaskState, memory: &mut FollowState<'_>) {
         if memory
             .reported
@@ -175,13 +175,13 @@ impl<A: TaskObserver> TaskFollower<'_, A> {
         memory.reports += 1;
         if let (Some(progress), Some(message)) = (&self.context.progress, &state.message) {
             let report = json!({"progress": memory.reports, "message": message});
-            // A watcher that does not keep up misses reports, never the result.
+            // A slow watcher misses progress reports, never the result.
             _ = progress.try_send(Json::from(&report));
         }
         self.observer.task_updated(self.task, state).await;
     }
 
-    /// Sees to it that the task gets what it waits for, while it is looked at as before.
+    /// Starts answering the task's requests for input while polling continues.
     fn answer_input<'s>(
         &'s self,
         peer: &Peer,
@@ -193,7 +193,7 @@ impl<A: TaskObserver> TaskFollower<'_, A> {
         }
         let peer = peer.clone();
         let beside: SideWork<'s> = match (self.task.era, &seen.input_requests) {
-            // The questions come as requests of the server while its result is waited for.
+            // A legacy server sends its questions as requests while `tasks/result` is pending.
             (Era::Legacy, _) => Box::pin(async move {
                 SideResult::Result(
                     task_requests::result(&peer, self.task, MAX_WAIT, self.context.tag).await,
@@ -225,14 +225,15 @@ impl<A: TaskObserver> TaskFollower<'_, A> {
         update.map_err(|error| format!("the server did not take our answers: {error}"))
     }
 
-    /// What follows from what ended beside the looks at the task.
+    /// Handles finished side work; returns the end of the task, if this is it.
     async fn handle_side_result(&self, aside: SideResult) -> Option<TaskEnd> {
         match aside {
             SideResult::Result(Ok(result)) => Some(TaskEnd::Result(result)),
-            // The next look tells what became of the task.
+            // The next poll shows the state of the task.
             SideResult::Result(Err(_)) | SideResult::Answered(Ok(())) => None,
             SideResult::Answered(Err(why)) => {
-                // Without an answer the task would wait for ever; the outcome says why it ended.
+                // Without an answer the task would wait forever; the outcome reports why it was
+                // cancelled.
                 if let Ok(peer) = self.peer().await {
                     _ = task_requests::cancel(&peer, self.task, FETCH_TIMEOUT).await;
                 }
@@ -241,7 +242,8 @@ impl<A: TaskObserver> TaskFollower<'_, A> {
         }
     }
 
-    /// The end of a task that has one: with it in the modern era, asked for before.
+    /// Returns the end of a finished task. A modern snapshot contains it; a legacy one needs
+    /// `tasks/result`.
     async fn fetch_end(
         &self,
         peer: &Peer,
@@ -274,7 +276,7 @@ impl<A: TaskObserver> TaskFollower<'_, A> {
         }
     }
 
-    /// Waits until the server tells by itself that the task has changed.
+    /// Waits until the server notifies that the task has changed.
     async fn wait_for_notification(&self, news: &mut broadcast::Receiver<Event>) {
         loop {
             match news.recv().await {
@@ -284,7 +286,7 @@ impl<A: TaskObserver> TaskFollower<'_, A> {
                     return;
                 }
                 Ok(_) => {}
-                // What was missed may have been about this task.
+                // A missed event may have been about this task.
                 Err(broadcast::error::RecvError::Lagged(_)) => return,
                 Err(broadcast::error::RecvError::Closed) => std::future::pending().await,
             }
@@ -292,7 +294,7 @@ impl<A: TaskObserver> TaskFollower<'_, A> {
     }
 }
 
-/// The questions that were not answered yet, and their keys.
+/// Returns the requests that have not been answered yet, and their keys.
 fn unanswered_requests(
     asked: &Json,
     answered: &BTreeSet<String>,
@@ -310,7 +312,8 @@ fn unanswered_requests(
     Ok(Some((Json::from_trusted(text), new.into_keys().collect())))
 }
 
-/// The wait before the next look: the server's wish within bounds, and not all at the same moment.
+/// Returns the delay before the next poll: the server's interval, clamped, with jitter so that
+/// tasks are not polled in lockstep.
 pub(super) fn poll_delay(wished: Option<Duration>, task: &str, look: u64) -> Duration {
     let wait =
         wished.unwrap_or(DEFAULT_POLL_INTERVAL).clamp(POLL_INTERVAL_RANGE.0, POLL_INTERVAL_RANGE.1);
@@ -320,7 +323,7 @@ pub(super) fn poll_delay(wished: Option<Duration>, task: &str, look: u64) -> Dur
     wait.mul_f64(1.0 + 0.1 * f64::from(step) / 1_000.0).min(POLL_INTERVAL_RANGE.1)
 }
 
-/// The end of what is under way; nothing is under way, nothing comes.
+/// Waits for the side work; pends forever if there is none.
 async fn await_side_work(beside: &mut Option<SideWork<'_>>) -> SideResult {
     match beside {
         Some(beside) => beside.as_mut().await,

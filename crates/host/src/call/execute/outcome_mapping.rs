@@ -1,4 +1,4 @@
-//! What an answer, or its absence, means for a call.
+//! Maps answers and errors to outcomes.
 
 use switchboard_core::{Outcome, OutcomeKind, Target, TargetKind, TaskHandle};
 use switchboard_fleet::untrusted_hint;
@@ -8,7 +8,7 @@ use switchboard_wire::{Json, RequestError};
 use crate::call::execute::call_message::ResultMembers;
 use crate::call::execute::follow_task::TaskEnd;
 
-/// The outcome of a call that was answered with a result.
+/// Returns the outcome of a call that was answered with a result.
 pub(super) fn outcome_from_result(target: &Target, result: Json) -> Outcome {
     let bytes = result.bytes().clone();
     let Some(shape) = ResultMembers::parse(&result) else {
@@ -31,7 +31,7 @@ pub(super) fn outcome_from_result(target: &Target, result: Json) -> Outcome {
     }
 }
 
-/// The outcome of a call without a result.
+/// Returns the outcome of a call that ended without a result.
 pub(super) fn outcome_from_error(target: &Target, error: &RequestError) -> Outcome {
     let server = &target.server;
     match error {
@@ -83,7 +83,8 @@ pub(super) fn outcome_from_error(target: &Target, error: &RequestError) -> Outco
                     }
                 }
                 300..=399 => Outcome::refused("redirect", said),
-                // These are said at the door; others come from the code behind it.
+                // Servers send these statuses before they run a handler; all others may come from
+                // the tool.
                 400 | 404..=406 | 411 | 413..=415 | 417 | 421 | 426 | 428 | 431 => {
                     Outcome::refused("http_error", said)
                 }
@@ -93,7 +94,7 @@ pub(super) fn outcome_from_error(target: &Target, error: &RequestError) -> Outco
     }
 }
 
-/// Whether the failure says something about the server's health.
+/// Returns whether an error counts against the server's health.
 pub(super) const fn is_server_failure(error: &RequestError) -> bool {
     match error {
         RequestError::Unknown(_)
@@ -105,7 +106,7 @@ pub(super) const fn is_server_failure(error: &RequestError) -> bool {
     }
 }
 
-/// How a call ended whose task was left so.
+/// Returns the outcome of a call that continued as a task.
 pub(super) fn outcome_from_task_end(
     end: TaskEnd,
     target: &Target,
@@ -144,13 +145,13 @@ pub(super) fn outcome_from_task_end(
     }
 }
 
-/// The call has become a task, and nobody waits for it any more.
+/// Returns the outcome of a call that continues as a detached task.
 pub(super) fn still_running(server: &str, task: &TaskHandle) -> Outcome {
     let message = format!("server `{server}` goes on with it as task `{}`", task.id);
     Outcome::unknown(Outcome::TASK_RUNNING, message)
 }
 
-/// The result is longer than the settings allow.
+/// Returns the outcome of a result that exceeds `settings.resultLimitBytes`.
 pub(super) fn result_too_long(length: usize, limit: usize) -> Outcome {
     Outcome::new(OutcomeKind::InvalidOutput)
         .with_reason("too_long")

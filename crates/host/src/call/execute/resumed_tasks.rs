@@ -1,4 +1,4 @@
-//! Tasks that are taken up again later, by whoever wants their end.
+//! Tasks that are resumed later, possibly in another process.
 
 use std::time::Duration;
 
@@ -15,10 +15,10 @@ use crate::call::execute::task_connection::{TaskConnectionError, task_connection
 use crate::call::execute::task_requests;
 use crate::call::execute::task_requests::TaskRequestError;
 
-/// How long a server may take to give a task up.
+/// How long a server may take to cancel a task.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A task that somebody comes back to.
+/// A task to resume.
 #[derive(Clone, Debug)]
 pub(crate) struct LaterTask {
     pub target: Target,
@@ -26,7 +26,7 @@ pub(crate) struct LaterTask {
     pub task: TaskHandle,
 }
 
-/// Waits for the end of a task.
+/// Follows a resumed task to its end.
 pub(crate) async fn finish_task(
     later: &LaterTask,
     reach: &ExecContext<'_>,
@@ -44,10 +44,10 @@ pub(crate) async fn finish_task(
     outcome_from_task_end(ended, target, task, reach.result_limit_bytes)
 }
 
-/// Has a server give a task up.
+/// Cancels a task at its server.
 ///
 /// # Errors
-/// Why the server may go on with it.
+/// Returns why the task may still be running.
 pub(crate) async fn cancel_task(
     fleet: &Published<Fleet>,
     place: &TaskPlace,
@@ -60,10 +60,10 @@ pub(crate) async fn cancel_task(
     cancelling.map_err(|error| error.to_string())
 }
 
-/// What the server says of a task now.
+/// Returns the current state of a task.
 ///
 /// # Errors
-/// Why it says nothing.
+/// Returns why the state is not available.
 pub(crate) async fn get_task_state(
     fleet: &Published<Fleet>,
     place: &TaskPlace,
@@ -82,11 +82,11 @@ pub(crate) async fn get_task_state(
     }
 }
 
-/// The tasks that a server tells of by itself: only before 2026-07-28, and only if it has such a
-/// list.
+/// Lists the tasks of a server. Only legacy servers have such a list, and only some; the result is
+/// empty for others.
 ///
 /// # Errors
-/// Why there is no list.
+/// Returns why the list is not available.
 pub(crate) async fn list_tasks(
     fleet: &Published<Fleet>,
     server: &str,
@@ -96,7 +96,7 @@ pub(crate) async fn list_tasks(
     let peer = task_connection(fleet, &place, Era::Legacy, limit).await;
     let peer = match peer {
         Ok(peer) => peer,
-        // The modern form has no list.
+        // `tasks/list` does not exist in the modern era.
         Err(TaskConnectionError::Removed(_)) => return Ok(Vec::new()),
         Err(error) => return Err(connection_message(error)),
     };

@@ -1,4 +1,4 @@
-//! Sends a permitted call and waits for what comes of it.
+//! Runs a permitted call: the loop of attempts, with deadlines and the retry policy.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -26,64 +26,63 @@ use crate::call::execute::outcome_mapping::{
 use crate::call::execute::task::TaskSnapshot;
 use crate::call::execute::task_mode::TaskMode;
 
-/// Attempts in all, where more than one is safe.
+/// Maximum number of attempts, where a retry is safe.
 const MAX_ATTEMPTS: u32 = 3;
-/// The first pause between attempts; the second is four times as long.
+/// Delay before the first retry; the second is four times as long.
 const RETRY_DELAY: Duration = Duration::from_millis(250);
-/// However much progress is reported, a call ends after this.
+/// Maximum duration of a call, regardless of reported progress.
 pub(super) const MAX_CALL_DURATION: Duration = Duration::from_secs(30 * 60);
 
-/// What execution needs beside the call.
+/// The context in which a call is executed.
 pub(crate) struct ExecContext<'a> {
-    /// The servers as they are by now.
+    /// The current fleet, for calls whose leased connection is gone.
     pub fleet: &'a Published<Fleet>,
-    /// Who answers what a server asks in the middle of a call.
+    /// Answers requests of the server during the call.
     pub answers: &'a Arc<dyn Answers>,
-    /// The same, where it is the caller itself.
+    /// The caller's own answers, if it does not leave them to the host.
     pub own_answers: Option<&'a Arc<dyn Answers>>,
-    /// Which messages the caller wants of a modern server, if it says.
+    /// Log level that the caller requests from a modern server.
     pub log_level: Option<&'a str>,
-    /// The caller's own members for the `_meta` of the request, as JSON text without braces.
+    /// Additional `_meta` members of the caller, as JSON text without braces.
     pub further_meta: Option<&'a str>,
     pub progress: Option<mpsc::Sender<Json>>,
-    /// A number that comes back with a late answer.
+    /// Identifies the call when an answer arrives late.
     pub tag: u64,
     /// How long a call waits for a server that is starting.
     pub start_limit: Duration,
-    /// The longest result that is taken, in bytes.
+    /// Maximum size of a result.
     pub result_limit_bytes: usize,
-    /// What happens, for what a server tells of a task by itself.
+    /// Source of task and elicitation notifications.
     pub events: &'a Events,
-    /// Where it is noted what the server asks.
+    /// Records the requests of the server.
     pub timeline: &'a CallTimeline,
-    /// What the caller wants of tasks.
     pub task_mode: TaskMode,
 }
 
 impl ExecContext<'_> {
-    /// Has a question of the server answered.
+    /// Answers a request of the server, and records it on the timeline.
     pub(super) fn answer<'a>(&'a self, asking: ServerRequest<'a>) -> AnswerFuture<'a> {
         record_on_timeline(Some(self.timeline), asking, self.answers.answer(asking))
     }
 }
 
-/// Is told what becomes of a task.
+/// Observes the state of a task.
 pub(crate) trait TaskObserver: Sync {
-    /// The server says something new of the task.
+    /// Called when the state of the task has changed.
     fn task_updated(&self, task: &TaskHandle, state: &TaskState)
     -> impl Future<Output = ()> + Send;
 }
 
-/// Is told before the first byte of each attempt leaves, and may stop it.
+/// Observes attempts: called before the first byte of each one is sent, and may stop it.
 pub(crate) trait AttemptObserver: TaskObserver {
-    /// Attempt `attempt` is about to go to instance `instance`.
+    /// Called before attempt `attempt` is sent to instance `instance`; an error stops the call.
     fn before_attempt(
         &self,
         instance: usize,
         attempt: u32,
     ) -> impl Future<Output = Result<(), Outcome>> + Send;
 
-    /// The server goes on with the call as a task; nothing is asked about it before this returns.
+    /// Called when the server continues the call as a task; polling starts after this returns.
     fn became_task(
         &self,
         place: &TaskPlace,
@@ -92,7 +91,7 @@ pub(crate) trait AttemptObserver: TaskObserver {
     ) -> impl Future<Output = ()> + Send;
 }
 
-/// Runs `permitted`; each attempt is announced before its first byte leaves.
+/// Runs `permitted`; each attempt is announced to `intent` before its first byte is sent.
 pub(crate) async fn run(
     permitted: &PermittedCall,
     reach: &ExecContext<'_>,
@@ -106,7 +105,7 @@ pub(crate) async fn run(
     let end = began + deadlines.idle;
     let mut attempt = 1;
     loop {
-        // The first attempt may wait for a start as long as a start may take; later ones may not.
+        // The first attempt may wait for the full start limit, retries only for the time left.
         let left = end.saturating_duration_since(Instant::now());
         let wait = if attempt == 1 { reach.start_limit } else { reach.start_limit.min(left) };
         let chosen = match choose_connection(call, reach.fleet, wait).await {
@@ -138,12 +137,13 @@ pub(crate) async fn run(
             Err(ExchangeError::Over(outcome)) => return outcome,
             Err(ExchangeError::Request(error)) => error,
         };
+        // Release the instance before the pause, so that it does not count as busy.
         drop(chosen.in_use);
         let pause = pause_before_retry(call, &error, attempt);
         let in_time =
             |pause: &Duration| Instant::now().checked_add(*pause).is_some_and(|at| at < end);
         let Some(pause) = pause.filter(in_time).filter(|_| health.may_retry()) else {
-            // A call counts once, by its last attempt.
+            // A call counts once against the server's health, by its last attempt.
             if is_server_failure(&error) {
                 health.record_failure(&error.to_string());
             }
@@ -163,7 +163,7 @@ fn bounded_outcome(call: &ResolvedCall, result: Json, reach: &ExecContext<'_>) -
     }
 }
 
-/// Follows the task that a call has become, unless its caller does not want to wait.
+/// Follows the task that a call has become, unless the caller detached.
 async fn follow_task(
     call: &ResolvedCall,
     place: TaskPlace,
@@ -191,7 +191,7 @@ fn deadlines(call: &ResolvedCall) -> CallDeadlines {
     CallDeadlines { idle, total: idle.max(MAX_CALL_DURATION) }
 }
 
-/// How long to wait before another attempt, if another one is safe.
+/// Returns the delay before the next attempt, or `None` if a retry is not safe.
 fn pause_before_retry(call: &ResolvedCall, error: &RequestError, attempt: u32) -> Option<Duration> {
     if attempt >= MAX_ATTEMPTS {
         return None;
@@ -199,7 +199,7 @@ fn pause_before_retry(call: &ResolvedCall, error: &RequestError, attempt: u32) -
     let pause = RETRY_DELAY * 4_u32.pow(attempt - 1);
     match error {
         RequestError::NotSent(_) => Some(pause),
-        // Turned down before it ran: the server says when to come back.
+        // Rejected before it ran; the server says when to retry.
         RequestError::Http { status: 408 | 425 | 429, retry_after: Some(after), .. } => {
             parse_retry_after(after, SystemTime::now())
         }
@@ -207,7 +207,7 @@ fn pause_before_retry(call: &ResolvedCall, error: &RequestError, attempt: u32) -
             is_repeatable(call).then_some(pause)
         }
         RequestError::Http { status: 500.., .. } => is_repeatable(call).then_some(pause),
-        // A certificate does not get better within a call.
+        // An invalid certificate does not change within a call.
         RequestError::Untrusted(_)
         | RequestError::Http { .. }
         | RequestError::Rpc(_)
@@ -215,7 +215,8 @@ fn pause_before_retry(call: &ResolvedCall, error: &RequestError, attempt: u32) -
     }
 }
 
-/// Whether running it twice is as good as once: the operator's word, never the server's own.
+/// Returns whether a call may run twice. Only the operator's configuration decides that for tools,
+/// never the server's own annotations.
 fn is_repeatable(call: &ResolvedCall) -> bool {
     let settings = call.server().config.as_ref().and_then(|config| {
         config.tools.get(&call.target().name).map(|tool| tool.read_only || tool.idempotent)

@@ -1,4 +1,4 @@
-//! A call that a server goes on with by itself: its name, and what the server says of it.
+//! Tasks as servers describe them: handle, state and result.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use switchboard_core::{TaskHandle, TaskState, TaskStatus};
 use switchboard_wire::{Era, Json, RpcError};
 
-/// A task with all that a server says of it, and what only the modern form tells with it.
+/// A task as a server described it. The last three members exist only in the modern era.
 #[derive(Clone, Debug)]
 pub(super) struct TaskSnapshot {
     pub(super) handle: TaskHandle,
@@ -17,7 +17,7 @@ pub(super) struct TaskSnapshot {
     pub(super) error: Option<RpcError>,
 }
 
-/// The members of a task in both eras: the modern ones have their unit in their name.
+/// The members of a task in both eras; the modern durations have their unit in the name.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct TaskMembers<'a> {
@@ -42,7 +42,7 @@ struct TaskErrorMembers {
 }
 
 impl TaskSnapshot {
-    /// Reads a task; tells why it is none.
+    /// Parses a task; the error says what is missing or invalid.
     pub(super) fn parse(text: &Json, era: Era) -> Result<Self, String> {
         let members: TaskMembers<'_> =
             text.read().map_err(|error| format!("the task cannot be read: {error}"))?;
@@ -68,10 +68,10 @@ impl TaskSnapshot {
     }
 }
 
-/// The task that a call has become, if its result says that it has.
+/// Returns the task that a call has become, if its result is one.
 ///
 /// # Errors
-/// When it says so and names none.
+/// Returns an error if the result contains a task that is invalid.
 pub(super) fn parse_created_task(result: &Json, era: Era) -> Result<Option<TaskSnapshot>, String> {
     #[derive(Deserialize)]
     struct CreatedTask<'a> {

@@ -1,4 +1,4 @@
-//! The connection that a task is asked about on, which may be a later one than it began on.
+//! The connection used for requests about a task; it may be newer than the one that created it.
 
 use std::time::Duration;
 
@@ -7,16 +7,16 @@ use switchboard_core::{Published, TaskPlace};
 use switchboard_wire::{Era, Peer};
 use tokio::time::{Instant, timeout_at};
 
-/// Why nobody can be asked about a task.
+/// The reason that requests about a task cannot be sent.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum TaskConnectionError {
-    /// The server is not there to stay away for a while: it is no longer configured.
+    /// The server is no longer configured, or changed its era: the task is lost.
     Removed(String),
-    /// It cannot be reached now.
+    /// The server cannot be reached at the moment.
     Away(String),
 }
 
-/// The connection to the instance of a server, waited for as long as `limit`.
+/// Returns the connection to an instance of a server, and waits for it up to `limit`.
 pub(super) async fn task_connection(
     fleet: &Published<Fleet>,
     place: &TaskPlace,
@@ -55,7 +55,8 @@ fn instance_peer(server: &Server, number: usize) -> Option<Peer> {
     instance.peer.clone().filter(|peer| !peer.is_closed())
 }
 
-/// The two forms of tasks have nothing in common: a server that changed its era forgot them.
+/// Rejects a connection of another era: the task APIs share nothing, so a server that changed its
+/// era no longer has the task.
 fn require_era(peer: Peer, era: Era, server: &str) -> Result<Peer, TaskConnectionError> {
     if peer.protocol().revision.era() == era {
         Ok(peer)

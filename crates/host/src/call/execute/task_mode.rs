@@ -1,23 +1,23 @@
-//! Whether a call is sent as a task: what the tool says, and what the caller wants.
+//! Whether a call is sent as a task: the tool's declaration and the caller's choice.
 
 use serde_json::Value;
 use switchboard_catalog::{ResolvedCall, TaskSupport};
 use switchboard_core::TargetKind;
 use switchboard_wire::{Agreement, Revision};
 
-/// What a caller wants of a tool that can go on by itself.
+/// The caller's choice for tools that can run as tasks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum TaskMode {
-    /// As the configuration says; the caller waits for the end.
+    /// As configured; the caller waits for the end.
     #[default]
     AsConfigured,
-    /// A task where the server leaves that to us; the caller waits for the end.
+    /// As a task if the tool supports it; the caller waits for the end.
     Task,
-    /// The same, and the caller does not wait.
+    /// As a task if the tool supports it; the caller does not wait.
     Detach,
 }
 
-/// Whether the server is asked to make a task of a call.
+/// Whether the request asks the server to create a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AsTask {
     Yes,
@@ -25,7 +25,8 @@ pub(super) enum AsTask {
 }
 
 impl AsTask {
-    /// Only 2025-11-25 lets the caller say so; later the server decides, before it cannot.
+    /// Decides whether to ask for a task. Only revision 2025-11-25 lets the caller choose: older
+    /// ones have no tasks, and in newer ones the server decides.
     pub(crate) fn for_call(call: &ResolvedCall, wish: TaskMode) -> Self {
         let target = call.target();
         let server = call.server();
@@ -47,7 +48,8 @@ impl AsTask {
     }
 }
 
-/// Whether the server declares that calls of tools may be tasks; the tool's own word is not enough.
+/// Returns whether the server declares tasks for tool calls; the tool's own declaration is not
+/// sufficient.
 fn supports_tasks(agreement: &Agreement) -> bool {
     let declared: Value = agreement.capabilities.read().unwrap_or_default();
     agreement.revision == Revision::NEWEST_LEGACY

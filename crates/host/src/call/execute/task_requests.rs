@@ -1,4 +1,4 @@
-//! The requests about tasks, in both eras.
+//! Requests about tasks, in both eras.
 
 use std::time::Duration;
 
@@ -10,25 +10,25 @@ use switchboard_wire::{Era, Json, Peer, Request, RequestError, RpcError};
 
 use crate::call::execute::task::TaskSnapshot;
 
-/// How long one question about a task may take.
+/// Timeout of one request about a task.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
-/// As many pages of a server's list of tasks are read.
+/// Maximum number of pages read from a server's list of tasks.
 const MAX_PAGES: usize = 20;
 
-/// Why a question about a task has no answer.
+/// The reason that a request about a task failed.
 #[derive(Debug)]
 pub(super) enum TaskRequestError {
     /// The server does not know the task.
     Forgotten(String),
-    /// It answered, but not with what was asked for.
+    /// The response is not valid.
     Broken(String),
-    /// It did not answer, or not sensibly; it may do so later.
+    /// No usable response; a later request may succeed.
     Later(String),
-    /// The task itself ended with this error.
+    /// The task ended with this error.
     Error(RpcError),
 }
 
-/// Asks how far a task is.
+/// Requests the state of a task (`tasks/get`).
 pub(super) async fn get(peer: &Peer, task: &TaskHandle) -> Result<TaskSnapshot, TaskRequestError> {
     let answer = send_request(peer, "tasks/get", task, Map::new(), REQUEST_TIMEOUT, 0)
         .await
@@ -41,8 +41,8 @@ pub(super) async fn get(peer: &Peer, task: &TaskHandle) -> Result<TaskSnapshot, 
     }
 }
 
-/// Asks for the result of a task, and waits for it if it has to: before 2026-07-28 only. What the
-/// server asks meanwhile is for the sake of the call that `tag` stands for.
+/// Requests the result of a task and waits for it (`tasks/result`, legacy only). Requests of the
+/// server in the meantime belong to the call with the tag `tag`.
 pub(super) async fn result(
     peer: &Peer,
     task: &TaskHandle,
@@ -57,7 +57,7 @@ pub(super) async fn result(
     })
 }
 
-/// Gives a task the answers that it waits for: from 2026-07-28 on.
+/// Sends the answers that a task waits for (`tasks/update`, modern only).
 pub(super) async fn update(
     peer: &Peer,
     task: &TaskHandle,
@@ -67,7 +67,7 @@ pub(super) async fn update(
     send_request(peer, "tasks/update", task, members, REQUEST_TIMEOUT, 0).await.map(drop)
 }
 
-/// Gives a task up.
+/// Cancels a task (`tasks/cancel`).
 pub(super) async fn cancel(
     peer: &Peer,
     task: &TaskHandle,
@@ -76,7 +76,7 @@ pub(super) async fn cancel(
     send_request(peer, "tasks/cancel", task, Map::new(), limit, 0).await.map(drop)
 }
 
-/// The tasks that a server tells of by itself: before 2026-07-28 only.
+/// Lists the tasks of a server (`tasks/list`, legacy only).
 pub(super) async fn list(peer: &Peer) -> Result<Vec<TaskSnapshot>, RequestError> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
@@ -92,7 +92,7 @@ pub(super) async fn list(peer: &Peer) -> Result<Vec<TaskSnapshot>, RequestError>
         let page: TaskPage<'_> = answer.read().map_err(|error| {
             RequestError::Protocol(format!("the list of tasks cannot be read: {error}"))
         })?;
-        // One that cannot be read does not hide the others.
+        // An invalid entry does not hide the others.
         let readable =
             page.tasks.iter().map(|raw| TaskSnapshot::parse(&Json::from(*raw), Era::Legacy));
         tasks.extend(readable.filter_map(Result::ok));
@@ -118,10 +118,10 @@ async fn send_request(
     peer.request(request).await
 }
 
-/// What it means that a server does not tell of a task.
+/// Classifies an error of `tasks/get`.
 fn classify_get_error(error: RequestError) -> TaskRequestError {
     match error {
-        // Both eras refuse a name that they do not know as a parameter that does not fit.
+        // Both eras reject an unknown task id as an invalid parameter.
         RequestError::Rpc(error)
             if matches!(
                 error.code,

@@ -1,4 +1,4 @@
-//! Tests of what a server says of a task.
+//! Tests of parsing tasks.
 
 use std::time::Duration;
 

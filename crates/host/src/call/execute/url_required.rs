@@ -1,4 +1,4 @@
-//! A call that the server runs only after the person has been at an address (error -32042).
+//! Calls that a server runs only after the user has visited a URL (error -32042).
 
 use std::collections::BTreeSet;
 use std::time::Duration;
@@ -14,22 +14,22 @@ use tokio::time::timeout;
 use crate::call::execute::exchange::Destination;
 use crate::call::execute::run::ExecContext;
 
-/// The code of the error: an address has to be visited first.
+/// Error code "URL elicitation required".
 const URL_REQUIRED_CODE: i64 = -32_042;
-/// How long the server is waited for before the call is made again, each time longer.
+/// Delays before the call is repeated, unless the server announces completion earlier.
 const RETRY_DELAYS: [Duration; 3] =
     [Duration::from_secs(1), Duration::from_secs(5), Duration::from_secs(20)];
-/// As many addresses are put to the person at once.
+/// Maximum number of URLs per error.
 const MAX_URLS: usize = 5;
 
-/// Whether the error says that an address has to be visited first: a matter of 2025-11-25.
+/// Returns whether the error asks for a URL to be visited first; only revision 2025-11-25 has it.
 pub(super) fn is_url_required(error: &RpcError, peer: &Peer) -> bool {
     error.code == URL_REQUIRED_CODE
         && peer.protocol().revision.era() == Era::Legacy
         && error.data.is_some()
 }
 
-/// The addresses of one call that the person has agreed to visit.
+/// The URLs that the user has agreed to visit during one call.
 #[derive(Default)]
 pub(super) struct UrlVisits {
     agreed: BTreeSet<String>,
@@ -45,17 +45,17 @@ struct UrlElicitation {
 }
 
 impl UrlVisits {
-    /// Puts the addresses to the person; comes back when the call may be made again.
+    /// Asks the user to visit the URLs; returns when the call may be repeated.
     ///
     /// # Errors
-    /// How the call ends if it may not.
+    /// Returns the outcome of the call if it may not be repeated.
     pub(super) async fn visit(
         &mut self,
         error: &RpcError,
         whom: Destination<'_>,
         reach: &ExecContext<'_>,
     ) -> Result<(), Outcome> {
-        // Before anybody is asked: the server may tell that it is done while they answer.
+        // Subscribed before the user is asked: completion may be announced while they answer.
         let mut news = reach.events.watch_without_calls();
         let asked = parse_elicitations(error).map_err(|why| protocol_outcome(whom.server, &why))?;
         let mut new = BTreeSet::new();
@@ -66,6 +66,7 @@ impl UrlVisits {
             ask_consent(&params, whom, reach).await?;
             new.insert(id);
         }
+        // Without a new URL the server is still waiting for an earlier visit: back off.
         let pause = if new.is_empty() {
             let pause =
                 RETRY_DELAYS.get(self.pauses).ok_or_else(|| not_visited_outcome(whom.server))?;
@@ -82,7 +83,7 @@ impl UrlVisits {
     }
 }
 
-/// What is asked, by name: the parameters as the server wrote them.
+/// Returns the requested elicitations by id, with the parameters as raw JSON.
 fn parse_elicitations(error: &RpcError) -> Result<Vec<(String, Json)>, String> {
     #[derive(Deserialize)]
     struct RequiredElicitations<'a> {
@@ -141,7 +142,7 @@ async fn ask_consent(
     Err(Outcome::refused("url_declined", message))
 }
 
-/// Waits until the server tells that one of them is done.
+/// Waits until the server announces that one of the elicitations is complete.
 async fn wait_for_completion(
     news: &mut broadcast::Receiver<Event>,
     server: &str,
