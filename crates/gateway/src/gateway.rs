@@ -152,6 +152,7 @@ impl Gateway {
         }
     }
 
+    /// Returns the host that runs the calls.
     #[must_use]
     pub fn host(&self) -> &Host {
         &self.inner.host
