@@ -7,12 +7,12 @@ use switchboard_rules::Pattern;
 /// The identity and name of callers on this machine while no token is required.
 pub const LOCAL_IDENTITY: &str = "local";
 
-/// An authenticated caller.
+/// An authenticated caller and its view of the catalog.
 #[derive(Clone, Debug)]
 pub struct Access {
-    /// Distinguishes callers, and is the same for every request of a caller.
+    /// Distinguishes callers; stable across the requests of a caller.
     pub identity: Arc<str>,
-    /// The name in the record.
+    /// The caller's name in the record.
     pub name: Arc<str>,
     pub view: Arc<View>,
 }
@@ -34,7 +34,7 @@ impl Access {
 /// The part of the catalog that a caller sees: everything, or the targets that patterns cover.
 #[derive(Clone, Debug, Default)]
 pub struct View {
-    /// An empty list covers everything.
+    /// Visible targets; an empty list covers everything.
     pub patterns: Vec<Pattern>,
 }
 
@@ -54,7 +54,6 @@ impl View {
     /// Returns a key that is equal only for equal views.
     #[must_use]
     pub fn key(&self) -> String {
-        let words: Vec<&str> = self.patterns.iter().map(Pattern::as_str).collect();
-        words.join("\n")
+        self.patterns.iter().map(Pattern::as_str).collect::<Vec<_>>().join("\n")
     }
 }

@@ -35,7 +35,7 @@ pub struct AuthRefusal {
     pub status: u16,
     /// The reason, worded so that it does not help an attacker.
     pub message: String,
-    /// The value of `WWW-Authenticate`.
+    /// The value of the `WWW-Authenticate` header.
     pub challenge: Option<String>,
 }
 
@@ -46,16 +46,16 @@ pub struct CombinedAuthenticator {
 }
 
 impl CombinedAuthenticator {
-    /// Returns the authenticator for a token. Named tokens are recognized by their prefix.
     fn authenticator_for(&self, bearer: Option<&str>) -> &dyn Authenticator {
         match &self.oauth {
+            // A request without a token goes to OAuth, whose challenge tells clients how to log in.
             Some(oauth) if !bearer.is_some_and(|text| text.starts_with(TOKEN_PREFIX)) => oauth,
             _ => &self.tokens,
         }
     }
 
-    /// Returns the authenticator that admitted a caller.
     fn admitted_by(&self, identity: &str) -> Option<&dyn Authenticator> {
+        // OAuth identities have another prefix, so a subject cannot pose as a named token.
         if identity.starts_with(TOKEN_IDENTITY) {
             return Some(&self.tokens);
         }

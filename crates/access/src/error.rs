@@ -6,35 +6,35 @@ use std::path::PathBuf;
 /// Why tokens cannot be stored, or an issuer cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum KeyError {
-    #[error("the tokens in `{}` cannot be used: {cause}", path.display())]
+    #[error("cannot access the token file `{}`: {cause}", path.display())]
     File { path: PathBuf, cause: io::Error },
-    #[error("the tokens in `{}` cannot be read: {cause}", path.display())]
+    #[error("invalid token file `{}`: {cause}", path.display())]
     Damaged { path: PathBuf, cause: serde_json::Error },
-    #[error("`{0}` cannot be the name of a token")]
+    #[error("invalid token name `{0}`")]
     BadName(String),
-    #[error("there is a token `{0}` already")]
+    #[error("a token named `{0}` already exists")]
     Exists(String),
-    #[error("there is no token `{0}`")]
+    #[error("no token named `{0}`")]
     Unknown(String),
-    #[error("the system gives no random numbers")]
+    #[error("the operating system returned no random bytes")]
     NoRandomness,
-    /// A URL of the issuer, of its keys or of this gateway is not safe to use.
-    #[error("`{0}` cannot be used: only `https`, or `http` on this machine")]
+    /// A URL of the issuer, its keys or this gateway that could be changed in transit.
+    #[error("unsafe URL `{0}`: use `https`, or `http` on this machine")]
     Address(String),
-    #[error("`{0}` cannot be a scope")]
+    #[error("invalid scope `{0}`")]
     BadScope(String),
-    #[error("the issuer cannot be asked: {0}")]
+    #[error("cannot create the HTTP client for the issuer: {0}")]
     NoClient(String),
 }
 
 impl KeyError {
-    /// Returns the remedy, if there is one.
+    /// Returns the remedy, if one is known.
     #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::BadName(_) => Some("up to 64 letters, digits, `.`, `_` and `-`"),
-            Self::Exists(_) => Some("`switchboard tokens revoke` takes it back"),
-            Self::Unknown(_) => Some("`switchboard tokens list` lists them"),
+            Self::BadName(_) => Some("use up to 64 letters, digits, `.`, `_` and `-`"),
+            Self::Exists(_) => Some("revoke it with `switchboard tokens revoke` first"),
+            Self::Unknown(_) => Some("list the tokens with `switchboard tokens list`"),
             Self::Damaged { .. } => Some("remove the file and add the tokens again"),
             Self::File { .. }
             | Self::NoRandomness

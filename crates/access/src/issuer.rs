@@ -15,27 +15,26 @@ use crate::jwks::{self, PublicKey};
 
 /// How long fetched keys are used without a refresh.
 const REFRESH_AFTER: Duration = Duration::from_secs(60 * 60);
-/// How long keys are used while refreshes fail. Older ones may have been revoked.
+/// How long keys are used while refreshes fail; older ones may have been revoked.
 const MAX_KEY_AGE: Duration = Duration::from_secs(24 * 60 * 60);
-/// Minimum time between refreshes caused by unknown keys.
+/// Minimum time between refreshes caused by unknown keys, which anyone can put into a token.
 const MIN_FETCH_INTERVAL: Duration = Duration::from_secs(60);
 /// Time between attempts while there are no usable keys.
 const RETRY_DELAY: Duration = Duration::from_secs(5);
-/// How long all requests of one refresh may take together.
+/// Timeout of all requests of one refresh together.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_BODY_BYTES: usize = 1 << 20;
 
 /// Receives the reason when a refresh fails, and `None` once one succeeds again.
 pub(crate) type ProblemCallback = Box<dyn Fn(Option<&str>) + Send + Sync>;
 
-/// An issuer and its cached keys.
 pub(crate) struct Issuer {
     inner: Arc<IssuerState>,
 }
 
 struct IssuerState {
     name: String,
-    /// The configured URL of the keys. Without one, it is discovered.
+    /// The configured URL of the keys; discovered by default.
     keys_url: Option<Url>,
     client: Client,
     cache: Mutex<KeyCache>,
@@ -48,7 +47,6 @@ struct IssuerState {
 struct KeyCache {
     keys: Arc<Vec<PublicKey>>,
     fetched: Option<Instant>,
-    /// End of the last attempt.
     tried: Option<Instant>,
     problem: Option<String>,
 }
@@ -63,14 +61,14 @@ impl Issuer {
     pub(crate) fn new(name: &str, keys_at: Option<&str>) -> Result<Self, KeyError> {
         let address = parse_secure_url(name)?;
         let keys_at = keys_at.map(parse_secure_url).transpose()?;
-        // Fails if this process has installed a provider already, which serves as well.
+        // Fails if the process has installed a provider already, which serves as well.
         rustls::crypto::ring::default_provider().install_default().ok();
         let builder = Client::builder()
             .timeout(FETCH_TIMEOUT)
-            // Keys come only from the configured server.
+            // A redirect could lead to a server that was not configured, or to plain `http`.
             .redirect(redirect::Policy::none())
             .user_agent(concat!("switchboard/", env!("CARGO_PKG_VERSION")));
-        // A proxy cannot reach the loopback address of this machine.
+        // A proxy would connect to its own loopback address instead of this machine's.
         let builder = if is_loopback(&address) { builder.no_proxy() } else { builder };
         let client = builder.build().map_err(|error| KeyError::NoClient(error.to_string()))?;
         let inner = IssuerState {
@@ -88,10 +86,9 @@ impl Issuer {
         &self.inner.name
     }
 
-    /// Sets the callback for failed refreshes.
-    pub(crate) fn set_problem_callback(&self, told: ProblemCallback) {
+    pub(crate) fn set_problem_callback(&self, callback: ProblemCallback) {
         // Only the first callback is kept, and there is only one caller.
-        self.inner.on_problem.set(told).ok();
+        self.inner.on_problem.set(callback).ok();
     }
 
     /// Returns whether the keys satisfy `fits`, after a refresh if the cached ones do not. Returns
@@ -117,6 +114,7 @@ impl Issuer {
             fetching.refresh().await;
             drop(turn);
         });
+        // If the task panics, the cache still holds the previous keys.
         fetched.await.ok();
         let kept = inner.cache.lock().clone();
         kept.is_usable().then(|| kept.satisfies(&fits))
@@ -137,10 +135,9 @@ impl IssuerState {
         waits.then(|| counts.then_some(false))
     }
 
-    /// Fetches the keys and records the result.
     async fn refresh(&self) {
         let fetched = timeout(FETCH_TIMEOUT, self.fetch()).await.unwrap_or_else(|_| {
-            Err(format!("there was no answer within {} seconds", FETCH_TIMEOUT.as_secs()))
+            Err(format!("no response within {} seconds", FETCH_TIMEOUT.as_secs()))
         });
         let mut kept = self.cache.lock();
         kept.tried = Some(Instant::now());
@@ -154,9 +151,10 @@ impl IssuerState {
         };
         let is_news = kept.problem != problem;
         kept.problem.clone_from(&problem);
+        // The callback is foreign code and may take its own locks.
         drop(kept);
-        if let Some(told) = self.on_problem.get().filter(|_| is_news) {
-            told(problem.as_deref());
+        if let Some(callback) = self.on_problem.get().filter(|_| is_news) {
+            callback(problem.as_deref());
         }
     }
 
@@ -166,37 +164,34 @@ impl IssuerState {
             None => self.discover().await?,
         };
         let text = self.fetch_text(&address).await?;
-        jwks::parse_jwks(&text).ok_or_else(|| format!("`{address}` has no set of keys"))
+        jwks::parse_jwks(&text).ok_or_else(|| format!("`{address}` is not a JSON Web Key Set"))
     }
 
     /// Reads the URL of the keys from the issuer's metadata.
     async fn discover(&self) -> Result<Url, String> {
-        let issuer: Url = self.name.parse().map_err(|_| "it has no address".to_owned())?;
+        let issuer: Url = self.name.parse().map_err(|_| "the issuer is not a URL".to_owned())?;
         let mut problem = String::new();
         for place in metadata_urls(&issuer) {
-            let metadata = match self.fetch_text(&place).await {
-                Ok(text) => serde_json::from_str::<IssuerMetadata>(&text)
-                    .map_err(|error| format!("`{place}` tells nothing of an issuer: {error}")),
-                Err(why) => Err(why),
-            };
-            let metadata = match metadata {
-                Ok(metadata) if metadata.issuer == self.name => metadata,
+            let metadata = self.fetch_text(&place).await.and_then(|text| {
+                serde_json::from_str::<IssuerMetadata>(&text)
+                    .map_err(|error| format!("`{place}` is not issuer metadata: {error}"))
+            });
+            match metadata {
+                // RFC 8414 requires the exact name: another one may be a mix-up attack.
+                Ok(metadata) if metadata.issuer == self.name => {
+                    let address =
+                        parse_secure_url(&metadata.jwks_uri).map_err(|error| error.to_string())?;
+                    // A remote issuer must not make the gateway send requests to a local port.
+                    if is_loopback(&address) && !is_loopback(&issuer) {
+                        return Err(format!("`{place}` refers to keys on this machine"));
+                    }
+                    return Ok(address);
+                }
                 Ok(other) => {
-                    problem = format!("`{place}` tells of another issuer, `{}`", other.issuer);
-                    continue;
+                    problem = format!("`{place}` names another issuer, `{}`", other.issuer);
                 }
-                Err(why) => {
-                    problem = why;
-                    continue;
-                }
-            };
-            let address =
-                parse_secure_url(&metadata.jwks_uri).map_err(|error| error.to_string())?;
-            // A remote issuer must not make the gateway send requests to a local port.
-            if is_loopback(&address) && !is_loopback(&issuer) {
-                return Err(format!("`{place}` leads to this machine"));
+                Err(cause) => problem = cause,
             }
-            return Ok(address);
         }
         Err(problem)
     }
@@ -207,6 +202,7 @@ impl IssuerState {
         if !response.status().is_success() {
             return Err(format!("`{address}` answered with status {}", response.status().as_u16()));
         }
+        // Read in chunks: `Content-Length` may be missing or wrong.
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(broken)? {
             if body.len() + chunk.len() > MAX_BODY_BYTES {
@@ -214,7 +210,7 @@ impl IssuerState {
             }
             body.extend_from_slice(&chunk);
         }
-        String::from_utf8(body).map_err(|_| format!("`{address}` is no text"))
+        String::from_utf8(body).map_err(|_| format!("`{address}` is not valid UTF-8"))
     }
 }
 
@@ -239,6 +235,7 @@ impl KeyCache {
 
 /// Returns the URLs of an issuer's metadata, in the order in which they are tried.
 fn metadata_urls(issuer: &Url) -> Vec<Url> {
+    // RFC 8414 inserts the well-known part before the path; OpenID Connect appends it.
     let path = issuer.path().trim_end_matches('/');
     let at = |path: String| {
         let mut place = issuer.clone();
@@ -259,6 +256,7 @@ fn metadata_urls(issuer: &Url) -> Vec<Url> {
 pub(crate) fn parse_secure_url(text: &str) -> Result<Url, KeyError> {
     let unsafe_address = || KeyError::Address(text.to_owned());
     let address: Url = text.parse().map_err(|_| unsafe_address())?;
+    // Credentials in a URL would end up in logs and metadata.
     let plain = address.username().is_empty()
         && address.password().is_none()
         && address.fragment().is_none();

@@ -9,7 +9,7 @@ use ring::signature::{
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// Maximum number of keys per issuer.
+/// Maximum number of keys that are kept per issuer.
 const MAX_KEYS: usize = 100;
 
 /// Accepted signature algorithms. Shared secrets and `none` are never accepted.
@@ -73,6 +73,7 @@ pub(crate) fn parse_jwks(text: &str) -> Option<Vec<PublicKey>> {
 
 impl PublicKey {
     fn from_jwk(jwk: Jwk) -> Option<Self> {
+        // An encryption key must not vouch for a signature.
         if jwk.usage.is_some_and(|usage| usage != "sig") {
             return None;
         }
@@ -80,10 +81,8 @@ impl PublicKey {
         let material = match (jwk.kty.as_str(), jwk.crv.as_deref()) {
             ("RSA", _) => KeyMaterial::Rsa { n: part(jwk.n)?, e: part(jwk.e)? },
             ("EC", Some("P-256")) => {
-                let x = part(jwk.x)?;
-                let y = part(jwk.y)?;
-                // The encoding of an uncompressed point, as ring expects it.
-                KeyMaterial::P256([&[4], x.as_slice(), y.as_slice()].concat())
+                // The SEC 1 encoding of an uncompressed point, as ring expects it.
+                KeyMaterial::P256([&[4], &*part(jwk.x)?, &*part(jwk.y)?].concat())
             }
             ("OKP", Some("Ed25519")) => KeyMaterial::Ed25519(part(jwk.x)?),
             _ => return None,
@@ -101,14 +100,15 @@ impl PublicKey {
         }
     }
 
-    /// Returns whether a token with this algorithm and key id may be signed with this key.
     pub(crate) fn may_have_signed(&self, algorithm: SigningAlgorithm, id: Option<&str>) -> bool {
+        // The key decides the algorithm. Trusting the token's header alone would let it pick one.
         self.algorithm() == algorithm && (id.is_none() || self.id.as_deref() == id)
     }
 
     pub(crate) fn verifies(&self, message: &[u8], signature: &[u8]) -> bool {
         let checked = match &self.material {
             KeyMaterial::Rsa { n, e } => {
+                // Some issuers write leading zeros, which ring rejects.
                 let key =
                     RsaPublicKeyComponents { n: trim_leading_zeros(n), e: trim_leading_zeros(e) };
                 key.verify(&RSA_PKCS1_2048_8192_SHA256, message, signature)
@@ -124,7 +124,6 @@ impl PublicKey {
     }
 }
 
-/// Removes leading zeros, which some issuers write and ring rejects.
 fn trim_leading_zeros(number: &[u8]) -> &[u8] {
     let zeros = number.iter().take_while(|byte| **byte == 0).count();
     number.get(zeros..).unwrap_or_default()

@@ -6,13 +6,13 @@ use serde::Deserialize;
 
 use crate::jwks::{PublicKey, SigningAlgorithm};
 
-/// Tolerated clock skew.
 const MAX_CLOCK_SKEW_SECONDS: f64 = 60.0;
 const MAX_TOKEN_BYTES: usize = 16 << 10;
-/// Maximum number of keys that are tried for a token without a key id.
+/// Maximum number of keys that are tried for a token without a key id. Anyone can send such a
+/// token, and each check of a signature costs CPU time.
 const MAX_KEY_ATTEMPTS: usize = 8;
 
-/// A parsed token, not verified yet.
+/// A parsed token with an unchecked signature.
 pub(crate) struct UnverifiedToken<'a> {
     pub(crate) key_id: Option<String>,
     algorithm: SigningAlgorithm,
@@ -21,7 +21,6 @@ pub(crate) struct UnverifiedToken<'a> {
     signature: Vec<u8>,
 }
 
-/// The claims that a token needs to be accepted.
 #[derive(Clone, Copy)]
 pub(crate) struct ExpectedClaims<'a> {
     pub(crate) issuer: &'a str,
@@ -29,14 +28,13 @@ pub(crate) struct ExpectedClaims<'a> {
     pub(crate) now: u64,
 }
 
-/// The claims of an accepted token.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Claims {
     /// The user; `None` for a client that acts on its own behalf.
     pub(crate) subject: Option<String>,
     pub(crate) client: Option<String>,
     pub(crate) scopes: Vec<String>,
-    /// In seconds since 1970, including the tolerated skew.
+    /// Seconds since the Unix epoch, including the tolerated clock skew.
     pub(crate) expires_at: u64,
 }
 
@@ -64,13 +62,13 @@ impl TokenError {
     pub(crate) const fn message(self) -> &'static str {
         match self {
             Self::Malformed => "the token is not a signed JWT",
-            Self::Algorithm => "the token is signed in a way that is not accepted",
+            Self::Algorithm => "the token's signature algorithm is not accepted",
             Self::Signature => "the token is not signed with a key of the issuer",
-            Self::Issuer => "the token is of another issuer",
-            Self::Audience => "the token is not meant for this place",
-            Self::Expired => "the token is too old",
-            Self::NotYetValid => "the token does not count yet",
-            Self::NoSubject => "the token does not say whose it is",
+            Self::Issuer => "the token comes from another issuer",
+            Self::Audience => "the token is for another audience",
+            Self::Expired => "the token has expired",
+            Self::NotYetValid => "the token is not valid yet",
+            Self::NoSubject => "the token names neither a subject nor a client",
         }
     }
 }
@@ -130,7 +128,8 @@ pub(crate) fn parse_token(token: &str) -> Result<UnverifiedToken<'_>, TokenError
     let header: JwtHeader =
         serde_json::from_slice(&bytes(header)?).map_err(|_| TokenError::Malformed)?;
     let kind = header.typ.unwrap_or_default().to_ascii_lowercase();
-    // No critical extension is supported, and tokens of other types have other purposes.
+    // RFC 7515 requires rejecting unsupported critical extensions. Other types, such as logout
+    // tokens, have other purposes and must not grant access.
     if header.crit.is_some() || !["", "jwt", "at+jwt", "application/at+jwt"].contains(&&*kind) {
         return Err(TokenError::Malformed);
     }
@@ -161,26 +160,25 @@ impl UnverifiedToken<'_> {
         if body.iss.as_deref() != Some(expected.issuer) {
             return Err(TokenError::Issuer);
         }
+        // Without this check, a server that got a token of its own could replay it here.
         if !body.aud.is_some_and(|audience| audience.contains(expected.audience)) {
             return Err(TokenError::Audience);
         }
         #[expect(clippy::cast_precision_loss, reason = "seconds of this millennium fit")]
         let now = expected.now as f64;
+        // A token without `exp` counts as expired: it could never be taken back.
         let until = body.exp.map(|end| end + MAX_CLOCK_SKEW_SECONDS).filter(|until| now < *until);
         let until = until.ok_or(TokenError::Expired)?;
-        if [body.nbf, body.iat]
-            .into_iter()
-            .flatten()
-            .any(|start| now < start - MAX_CLOCK_SKEW_SECONDS)
-        {
+        let is_early = |start: f64| now < start - MAX_CLOCK_SKEW_SECONDS;
+        if body.nbf.is_some_and(is_early) || body.iat.is_some_and(is_early) {
             return Err(TokenError::NotYetValid);
         }
-        let given = |name: &String| !name.is_empty();
         let subject = body.sub;
         let client = body.client_id.or(body.azp);
-        if !subject.as_ref().or(client.as_ref()).is_some_and(given) {
+        if subject.as_ref().or(client.as_ref()).is_none_or(String::is_empty) {
             return Err(TokenError::NoSubject);
         }
+        // Keycloak and Auth0 send `scope`, Microsoft Entra and Okta send `scp`.
         let mut scopes = body.scope.map(OneOrMany::into_words).unwrap_or_default();
         scopes.extend(body.scp.map(OneOrMany::into_words).unwrap_or_default());
         #[expect(
@@ -188,8 +186,8 @@ impl UnverifiedToken<'_> {
             clippy::cast_sign_loss,
             reason = "it is later than now, and the cast saturates"
         )]
-        let until = until as u64;
-        Ok(Claims { subject, client, scopes, expires_at: until })
+        let expires_at = until as u64;
+        Ok(Claims { subject, client, scopes, expires_at })
     }
 }
 

@@ -1,11 +1,9 @@
-//! Authentication of callers, and their views of the catalog, for every listener that accepts
-//! tokens.
+//! Authentication of callers and their catalog views, for every listener that accepts tokens.
 //!
 //! An [`Authenticator`] takes the bearer token of a request. It returns an [`Access`] (an identity,
 //! a name for the record and a [`View`]) or an [`AuthRefusal`] with the status and the challenge of
 //! the response. Tokens are either named tokens of this machine ([`TokenFile`], stored as digests)
-//! or JWTs that an OAuth issuer signed for this audience ([`OauthAuthenticator`], which fetches the
-//! issuer's keys).
+//! or JWTs that an OAuth issuer signed for this audience ([`OauthAuthenticator`]).
 //!
 //! A token that cannot be checked is rejected. This crate never listens, never reads a request and
 //! never stores or logs a token. It does not permit calls; that is the job of policy.

@@ -139,14 +139,14 @@ async fn a_token_of_the_issuer_with_the_scopes_lets_in_and_others_are_told_what_
     let rest = format!(r#"resource_metadata="{METADATA}", scope="tools files""#);
     assert_eq!(
         keys.authenticate(None).await.unwrap_err(),
-        refusal(401, "a token is needed", &rest)
+        refusal(401, "a token is required", &rest)
     );
     let few = issuer.sign("k", &issuer.claims("tools"));
     assert_eq!(
         keys.authenticate(Some(&few)).await.unwrap_err(),
         refusal(
             403,
-            "the token does not allow enough",
+            "the token lacks a required scope",
             &format!(r#"error="insufficient_scope", {rest}"#)
         )
     );
@@ -156,7 +156,7 @@ async fn a_token_of_the_issuer_with_the_scopes_lets_in_and_others_are_told_what_
         keys.authenticate(Some(&issuer.sign("k", &other))).await.unwrap_err(),
         refusal(
             401,
-            "the token is not meant for this place",
+            "the token is for another audience",
             &format!(r#"error="invalid_token", {rest}"#)
         )
     );
@@ -261,7 +261,7 @@ async fn keys_that_cannot_be_fetched_anew_count_for_a_day_and_that_is_told() {
     let expected = [
         at("answered with status 500"),
         at("answered with status 302"),
-        at("has no set of keys"),
+        at("is not a JSON Web Key Set"),
         at("has more than 1048576 bytes"),
         None,
     ];
@@ -272,7 +272,7 @@ async fn keys_that_cannot_be_fetched_anew_count_for_a_day_and_that_is_told() {
 async fn an_issuer_that_is_not_there_or_lies_about_its_name_lets_nobody_in() {
     let issuer = Issuer::start().await;
     let good = issuer.sign("k", &issuer.claims(""));
-    let message = "the keys of the issuer cannot be fetched at the moment".to_owned();
+    let message = "the issuer's keys cannot be fetched at the moment".to_owned();
     let gone = AuthRefusal { status: 503, message, challenge: None };
     for name in ["http://127.0.0.1:1".to_owned(), issuer.url.replace("127.0.0.1", "localhost")] {
         let options =
@@ -294,12 +294,11 @@ fn addresses_and_scopes_that_cannot_be_used_are_refused_at_the_start() {
     };
     let good = "https://issuer.example";
     assert_eq!(refused(good, AUDIENCE, "a:b"), None);
-    let wrong = |what: &str| {
-        Some(format!("`{what}` cannot be used: only `https`, or `http` on this machine"))
-    };
+    let wrong =
+        |what: &str| Some(format!("unsafe URL `{what}`: use `https`, or `http` on this machine"));
     assert_eq!(refused("http://issuer.example", AUDIENCE, "a"), wrong("http://issuer.example"));
     assert_eq!(refused(good, "ftp://x", "a"), wrong("ftp://x"));
-    assert_eq!(refused(good, AUDIENCE, "a\"b"), Some("`a\"b` cannot be a scope".to_owned()));
+    assert_eq!(refused(good, AUDIENCE, "a\"b"), Some("invalid scope `a\"b`".to_owned()));
 }
 
 #[test]

@@ -14,18 +14,17 @@ use crate::access::View;
 /// Prefix of every token, by which people and scanners recognize it.
 pub(crate) const TOKEN_PREFIX: &str = "sb_";
 
-/// A stored token.
+/// A token as it is stored in the token file.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NamedToken {
-    /// The SHA-256 of the token.
-    sha256: String,
+    pub(crate) sha256: String,
     /// The patterns that the caller sees; an empty list covers everything.
     #[serde(default)]
     pub sees: Vec<String>,
-    /// In seconds since 1970.
+    /// Seconds since the Unix epoch.
     pub created_at: u64,
-    /// In seconds since 1970.
+    /// Seconds since the Unix epoch; `None` for a token that never expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<u64>,
 }
@@ -33,14 +32,10 @@ pub struct NamedToken {
 impl NamedToken {
     /// Generates a token and its text, which is shown once.
     pub(crate) fn generate(sees: Vec<String>, expires_at: Option<u64>) -> Option<(Self, String)> {
-        // 256 random bits cannot be guessed, so a fast digest is enough.
+        // 256 random bits cannot be guessed, so a fast digest is as safe as a password hash.
         let text = format!("{TOKEN_PREFIX}{}", long_random_token()?);
         let token = Self { sha256: token_digest(&text), sees, created_at: unix_now(), expires_at };
         Some((token, text))
-    }
-
-    pub(crate) fn digest(&self) -> &str {
-        &self.sha256
     }
 
     /// Returns whether the token has expired.
@@ -49,7 +44,7 @@ impl NamedToken {
         self.expires_at.is_some_and(|end| end <= unix_now())
     }
 
-    /// Returns the view of its caller.
+    /// Returns the view of the token's caller.
     #[must_use]
     pub fn view(&self) -> View {
         View { patterns: self.sees.iter().map(|text| Pattern::new(text)).collect() }
@@ -61,7 +56,6 @@ pub(crate) fn token_digest(text: &str) -> String {
     BASE64_URL_SAFE_NO_PAD.encode(digest(&SHA256, text.as_bytes()))
 }
 
-/// Returns the seconds since 1970.
 pub(crate) fn unix_now() -> u64 {
     SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs())
 }

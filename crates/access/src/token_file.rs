@@ -11,7 +11,7 @@ use switchboard_files::{FileAccess, Lock, create_private_folder, parent_folder, 
 use crate::error::KeyError;
 use crate::token::{NamedToken, unix_now};
 
-/// How long to wait for another process that changes the file.
+/// How long to wait for another process that is changing the file.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 const MAX_NAME_LENGTH: usize = 64;
 
@@ -52,16 +52,18 @@ impl TokenFile {
     /// Reads all tokens by name. A missing file has no tokens.
     pub fn read(&self) -> Result<BTreeMap<String, NamedToken>, KeyError> {
         match fs::read_to_string(&self.path) {
-            Ok(text) => self.parse(&text),
+            Ok(text) => serde_json::from_str::<TokenFileContents>(&text)
+                .map(|contents| contents.tokens)
+                .map_err(|cause| self.damaged_error(cause)),
             Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(TokenTable::new()),
             Err(cause) => Err(self.io_error(cause)),
         }
     }
 
-    /// Adds a token and returns its text, which is not stored.
-    ///
-    /// Blocks for up to ten seconds while another process changes the file.
+    /// Adds a token and returns its text, which is not stored. Blocks for up to ten seconds while
+    /// another process changes the file.
     pub fn add(&self, new: &NewToken) -> Result<(NamedToken, String), KeyError> {
+        // Names appear in identities, where `:` separates the parts, and in tables and logs.
         let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
         let length = 1..=MAX_NAME_LENGTH;
         if !length.contains(&new.name.len()) || !new.name.chars().all(plain) {
@@ -80,9 +82,7 @@ impl TokenFile {
         Ok((token, text))
     }
 
-    /// Removes a token.
-    ///
-    /// Blocks for up to ten seconds while another process changes the file.
+    /// Removes a token. Blocks for up to ten seconds while another process changes the file.
     pub fn revoke(&self, name: &str) -> Result<(), KeyError> {
         self.change(|table| match table.remove(name) {
             Some(_) => Ok(()),
@@ -95,8 +95,10 @@ impl TokenFile {
         edit: impl FnOnce(&mut TokenTable) -> Result<(), KeyError>,
     ) -> Result<(), KeyError> {
         create_private_folder(parent_folder(&self.path)).map_err(|cause| self.io_error(cause))?;
-        let _alone = Lock::acquire(&self.path.with_extension("json.lock"), LOCK_TIMEOUT)
-            .map_err(|error| self.io_error(error.into_io("another process holds it")))?;
+        // A separate lock file, because replacing the token file gives it a new inode.
+        let _lock = Lock::acquire(&self.path.with_extension("json.lock"), LOCK_TIMEOUT)
+            .map_err(|error| self.io_error(error.into_io("locked by another process")))?;
+        // A damaged file ends the change here: overwriting it would lose every other token.
         let mut tokens = self.read()?;
         edit(&mut tokens)?;
         let mut text = serde_json::to_string_pretty(&TokenFileContents { tokens })
@@ -104,11 +106,6 @@ impl TokenFile {
         text.push('\n');
         replace_synced(&self.path, text.as_bytes(), FileAccess::Owner)
             .map_err(|cause| self.io_error(cause))
-    }
-
-    fn parse(&self, text: &str) -> Result<TokenTable, KeyError> {
-        let read = serde_json::from_str::<TokenFileContents>(text);
-        read.map(|on_disk| on_disk.tokens).map_err(|cause| self.damaged_error(cause))
     }
 
     fn io_error(&self, cause: io::Error) -> KeyError {
@@ -160,17 +157,17 @@ mod tests {
         let file = TokenFile::in_state_folder(folder.path());
         for name in ["", "a b", "a/b", "ä", "a\n", &"x".repeat(65)] {
             let error = file.add(&token_named(name)).unwrap_err().to_string();
-            assert_eq!(error, format!("`{name}` cannot be the name of a token"));
+            assert_eq!(error, format!("invalid token name `{name}`"));
         }
         let short = NewToken { lifetime: Some(Duration::ZERO), ..token_named("a") };
         file.add(&short).unwrap();
         file.add(&token_named("a")).unwrap();
         assert_eq!(
             file.add(&token_named("a")).unwrap_err().to_string(),
-            "there is a token `a` already"
+            "a token named `a` already exists"
         );
         file.revoke("a").unwrap();
-        assert_eq!(file.revoke("a").unwrap_err().to_string(), "there is no token `a`");
+        assert_eq!(file.revoke("a").unwrap_err().to_string(), "no token named `a`");
     }
 
     #[test]

@@ -14,116 +14,109 @@ use crate::error::KeyError;
 use crate::token::{NamedToken, token_digest};
 use crate::token_file::{TokenFile, TokenTable};
 
-/// How long the contents of the file are used without checking whether it changed.
+/// How long the cached tokens are used before the file is checked for changes. A revoked token
+/// stays valid for at most this long.
 const RECHECK_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Prefix of the identities of callers with a named token.
 pub(crate) const TOKEN_IDENTITY: &str = "token:";
 
-/// Accepts the named tokens of a file, including later changes of the file.
+/// Accepts the named tokens of a file and follows its changes.
 pub struct TokenAuthenticator {
     file: TokenFile,
     cache: Mutex<TokenCache>,
 }
 
-#[derive(Default)]
 struct TokenCache {
-    checked_at: Option<Instant>,
+    checked_at: Instant,
     stamp: Option<TokenFileStamp>,
     index: Arc<TokenIndex>,
 }
 
-/// Identifies a version of the file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct TokenFileStamp {
     changed: SystemTime,
     length: u64,
-    number: u64,
+    // Edits within the resolution of the modification time may keep the length; a replaced file has
+    // another inode.
+    inode: u64,
 }
 
 /// Tokens by digest. The time of a look-up may depend on the prefix shared with a known digest, but
 /// an attacker cannot choose the digest of a guess.
-#[derive(Default)]
-struct TokenIndex {
-    by_digest: HashMap<String, (Access, NamedToken)>,
-}
+type TokenIndex = HashMap<String, (Access, NamedToken)>;
 
 impl TokenAuthenticator {
-    /// Opens the token file.
-    ///
-    /// # Errors
-    /// When the file exists and cannot be read.
+    /// Opens the token file. Fails if it exists and cannot be read.
     pub fn open(file: TokenFile) -> Result<Self, KeyError> {
-        let known = Arc::new(TokenIndex::from_table(file.read()?));
+        // The stamp is older than the contents, so a change in between causes another read.
         let stamp = read_stamp(&file);
-        let read = TokenCache { checked_at: Some(Instant::now()), stamp, index: known };
-        Ok(Self { file, cache: Mutex::new(read) })
+        let index = Arc::new(index_tokens(file.read()?));
+        let cache = TokenCache { checked_at: Instant::now(), stamp, index };
+        Ok(Self { file, cache: Mutex::new(cache) })
     }
 
     /// Returns the number of tokens that have not expired.
     #[must_use]
     pub fn count(&self) -> usize {
-        self.current_index().by_digest.values().filter(|(_, token)| !token.is_expired()).count()
+        self.current_index().values().filter(|(_, token)| !token.is_expired()).count()
     }
 
-    /// Returns the caller of a valid token.
     fn find(&self, text: &str) -> Option<Access> {
-        let known = self.current_index();
-        let (access, token) = known.by_digest.get(&token_digest(text))?;
+        let index = self.current_index();
+        let (access, token) = index.get(&token_digest(text))?;
         (!token.is_expired()).then(|| access.clone())
     }
 
     fn current_index(&self) -> Arc<TokenIndex> {
-        let mut read = self.cache.lock();
-        if read.checked_at.is_none_or(|looked| looked.elapsed() >= RECHECK_INTERVAL) {
+        let mut cache = self.cache.lock();
+        if cache.checked_at.elapsed() >= RECHECK_INTERVAL {
             // Reading the metadata takes microseconds; the file is read only if it has changed.
-            let found = read_stamp(&self.file);
-            if found.is_none() || found != read.stamp {
-                // A file that cannot be read admits no caller.
-                read.index = self
-                    .file
-                    .read()
-                    .map(|table| Arc::new(TokenIndex::from_table(table)))
-                    .unwrap_or_default();
-                read.stamp = found;
+            let stamp = read_stamp(&self.file);
+            if stamp.is_none() || stamp != cache.stamp {
+                // Fail closed: a file that cannot be read admits no caller.
+                let table = self.file.read().unwrap_or_default();
+                cache.index = Arc::new(index_tokens(table));
+                cache.stamp = stamp;
             }
-            read.checked_at = Some(Instant::now());
+            cache.checked_at = Instant::now();
         }
-        Arc::clone(&read.index)
+        Arc::clone(&cache.index)
     }
 }
 
-impl TokenIndex {
-    fn from_table(table: TokenTable) -> Self {
-        let by_digest = table.into_iter().map(|(name, token)| {
-            let digest = token.digest().to_owned();
-            // A new token of the same name, or another view, gives another identity.
-            let sees = hex_digest(token.sees.iter().map(String::as_bytes));
-            let access = Access {
-                identity: format!("{TOKEN_IDENTITY}{name}:{sees}:{digest}").into(),
-                name: name.into(),
-                view: Arc::new(token.view()),
-            };
-            (digest, (access, token))
-        });
-        Self { by_digest: by_digest.collect() }
-    }
+fn index_tokens(table: TokenTable) -> TokenIndex {
+    let entry = |(name, token): (String, NamedToken)| {
+        let digest = token.sha256.clone();
+        // A recreated token or another view is another identity: it must not inherit the sessions
+        // and approvals of the old one.
+        let sees = hex_digest(token.sees.iter().map(String::as_bytes));
+        let access = Access {
+            identity: format!("{TOKEN_IDENTITY}{name}:{sees}:{digest}").into(),
+            name: name.into(),
+            view: Arc::new(token.view()),
+        };
+        (digest, (access, token))
+    };
+    table.into_iter().map(entry).collect()
 }
 
 impl Authenticator for TokenAuthenticator {
     fn authenticate<'a>(&'a self, bearer: Option<&'a str>) -> AuthenticateFuture<'a> {
         let found = bearer.and_then(|text| self.find(text));
         Box::pin(async move {
+            // Expired and unknown tokens get the same answer, which confirms no guess.
+            let (message, challenge) = match bearer {
+                Some(_) => ("unknown or expired token", r#"Bearer error="invalid_token""#),
+                None => (
+                    "a token is required: `Authorization: Bearer sb_…`",
+                    r#"Bearer realm="switchboard""#,
+                ),
+            };
             found.ok_or_else(|| AuthRefusal {
                 status: 401,
-                message: match bearer {
-                    Some(_) => "this token is not known here".to_owned(),
-                    None => "a token is needed: `Authorization: Bearer sb_…`".to_owned(),
-                },
-                challenge: Some(match bearer {
-                    Some(_) => r#"Bearer error="invalid_token""#.to_owned(),
-                    None => r#"Bearer realm="switchboard""#.to_owned(),
-                }),
+                message: message.to_owned(),
+                challenge: Some(challenge.to_owned()),
             })
         })
     }
@@ -133,30 +126,26 @@ impl Authenticator for TokenAuthenticator {
     }
 
     fn is_still_valid(&self, identity: &str) -> bool {
-        let known = self.current_index();
-        let digest = identity.rsplit(':').next().unwrap_or_default();
-        known
-            .by_digest
-            .get(digest)
-            .is_some_and(|(access, token)| *access.identity == *identity && !token.is_expired())
+        let index = self.current_index();
+        let entry = identity.rsplit(':').next().and_then(|digest| index.get(digest));
+        entry.is_some_and(|(access, token)| *access.identity == *identity && !token.is_expired())
     }
 }
 
 fn read_stamp(file: &TokenFile) -> Option<TokenFileStamp> {
-    let found = fs::metadata(file.path()).ok()?;
-    let changed = found.modified().ok()?;
-    Some(TokenFileStamp { changed, length: found.len(), number: file_number(&found) })
+    let metadata = fs::metadata(file.path()).ok()?;
+    let changed = metadata.modified().ok()?;
+    Some(TokenFileStamp { changed, length: metadata.len(), inode: inode(&metadata) })
 }
 
-/// Returns the inode number, which differs after the file was replaced.
 #[cfg(unix)]
-fn file_number(file: &fs::Metadata) -> u64 {
+fn inode(file: &fs::Metadata) -> u64 {
     use std::os::unix::fs::MetadataExt as _;
     file.ino()
 }
 
 #[cfg(not(unix))]
-fn file_number(_file: &fs::Metadata) -> u64 {
+fn inode(_file: &fs::Metadata) -> u64 {
     0
 }
 

@@ -8,7 +8,7 @@ use switchboard_rules::Pattern;
 use crate::access::View;
 use crate::jwt::Claims;
 
-/// Patterns by subject, client or scope.
+/// Patterns of visible targets by subject, client or scope.
 pub(crate) struct Views(BTreeMap<ViewKey, Vec<String>>);
 
 impl Views {
@@ -19,20 +19,20 @@ impl Views {
     /// Returns the union of the views of the subject, the client and the scopes, or else the view
     /// of all others. Returns `None` if the caller sees nothing.
     pub(crate) fn view_for(&self, claims: &Claims) -> Option<View> {
-        let names = |of: &ViewKey| match of {
+        let applies = |key: &ViewKey| match key {
             ViewKey::Subject(subject) => Some(subject) == claims.subject.as_ref(),
             ViewKey::Client(client) => Some(client) == claims.client.as_ref(),
             ViewKey::Scope(scope) => claims.scopes.contains(scope),
             ViewKey::Others => false,
         };
         let own: Vec<&Vec<String>> =
-            self.0.iter().filter(|(of, _)| names(of)).map(|(_, patterns)| patterns).collect();
+            self.0.iter().filter(|(key, _)| applies(key)).map(|(_, patterns)| patterns).collect();
         let given = match own.as_slice() {
             [] => self.0.get(&ViewKey::Others).into_iter().flatten().collect(),
             own => own.iter().copied().flatten().collect::<Vec<_>>(),
         };
-        // A view without patterns would show everything.
         let patterns: Vec<Pattern> = given.iter().map(|text| Pattern::new(text)).collect();
+        // A view without patterns shows everything, so an empty union must not become one.
         (!patterns.is_empty()).then_some(View { patterns })
     }
 }

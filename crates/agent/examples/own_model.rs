@@ -14,7 +14,7 @@ use switchboard_rules::Pattern;
 use switchboard_store::SessionStore;
 use tokio::sync::mpsc;
 
-/// Asks for the time once, and then repeats what it was told.
+/// A model that asks for the time once and then repeats the result.
 struct Clock(ModelInfo);
 
 const CALL: &str = "<use_mcp_tool><server_name>builtin</server_name>\
@@ -32,7 +32,7 @@ impl Model for Clock {
     ) -> ModelAnswerFuture<'a> {
         Box::pin(async move {
             let text = match request.messages.as_slice() {
-                [_, .., ChatMessage::User { text, .. }] => format!("I was told:\n{text}"),
+                [_, .., ChatMessage::User { text, .. }] => format!("The result:\n{text}"),
                 _ => CALL.to_owned(),
             };
             // The listener may have gone; the whole answer is returned below in any case.

@@ -4,8 +4,7 @@ use switchboard_core::OutcomeKind;
 
 use crate::turn::{TurnCall, TurnCallKind, TurnEntry, TurnInput};
 
-/// Returns the server and target of each answered call. Undone turns count too, since the model has
-/// read their results.
+/// Returns the server and target of each answered call, undone or not: the model has read both.
 pub(crate) fn answer_sources(entries: &[TurnEntry]) -> Vec<(&str, &str)> {
     let mut results = Vec::new();
     let mut asked: &[TurnCall] = &[];
@@ -36,7 +35,7 @@ fn call_target(asked: &TurnCall) -> Option<(&str, &str)> {
     }
 }
 
-/// Returns whether text of the server may have reached the conversation.
+/// Returns whether text of the server may have reached the conversation, even in an error message.
 const fn has_answered(outcome: OutcomeKind) -> bool {
     match outcome {
         OutcomeKind::Ok

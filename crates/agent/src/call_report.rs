@@ -8,10 +8,10 @@ use switchboard_text::truncate_middle;
 use crate::own_tools::lines;
 use crate::turn::{CallEnd, CallKind, Consent};
 
-/// Reasons of `not_sent` that are mistakes of the model.
+/// Reasons of `not_sent` that count as mistakes of the model.
 const MISTAKES: [&str; 4] = ["unknown_server", "not_listed", "bad_arguments", "not_an_object"];
 
-/// The facts about a call that has ended.
+/// The facts that a report is built from.
 pub(crate) struct CallFacts<'a> {
     pub(crate) outcome: &'a Outcome,
     pub(crate) wanted: CallKind,
@@ -22,7 +22,7 @@ pub(crate) struct CallFacts<'a> {
     pub(crate) edited: Option<String>,
 }
 
-/// The report to the model, with the full text if it was truncated.
+/// The report to the model, and the full text (`whole`) if the report truncates it.
 pub(crate) struct ModelReport {
     pub(crate) ended: CallEnd,
     pub(crate) whole: Option<String>,
@@ -37,7 +37,7 @@ pub(crate) fn report_call(known: &CallFacts<'_>, limit: usize, handle: &str) -> 
         let first = lines(short.head).count();
         let last = lines(&text).count();
         let cut = format!(
-            "{}\n\n[{} of {} bytes are left out here, after line {first} of {last}. Read on with \
+            "{}\n\n[{} of {} bytes omitted here, after line {first} of {last}. Continue with \
              `read_result`, result `{handle}`, from line {first}.]\n\n{}",
             short.head, short.omitted_bytes, short.total_bytes, short.tail
         );
@@ -52,7 +52,7 @@ pub(crate) fn report_call(known: &CallFacts<'_>, limit: usize, handle: &str) -> 
         origin: None,
         images,
         consent: match known.verdict {
-            // A denied call has no approval, even if the verdict was ask.
+            // A denied call was not approved, even if its verdict was `ask`.
             _ if outcome.kind == OutcomeKind::Denied => Consent::NotNeeded,
             Some(VerdictWord::Allow) => Consent::Rule,
             Some(VerdictWord::Ask) => Consent::Person,
@@ -73,22 +73,22 @@ fn outcome_text(outcome: &Outcome, wanted: CallKind) -> (String, Vec<Image>) {
     let hint = hint.filter(|hint| !hint.contains("`switchboard "));
     let hint = hint.map(|hint| format!(" ({hint})")).unwrap_or_default();
     let is_hook = outcome.reason.as_deref() == Some("hook");
-    let text = match outcome.kind {
+    let mut text = match outcome.kind {
         OutcomeKind::Denied if is_hook => format!(
-            "Not run, because it is not allowed: {message}. Do not try to get the same done in \
+            "Not run, because it is not allowed: {message}. Do not try to achieve the same in \
              another way."
         ),
         OutcomeKind::Ok | OutcomeKind::ToolError => return result(outcome, wanted),
         // Invalid output is withheld from the model; a person finds it in the record.
         OutcomeKind::InvalidOutput => format!(
-            "The call ran, but its result is not given to you: {message}.{hint} The user can see \
+            "The call ran, but its result is withheld from you: {message}.{hint} The user can see \
              it in the record. Do not call it again for that alone."
         ),
         OutcomeKind::Rejected => rejection_text(outcome.message.as_deref()),
         OutcomeKind::Denied => format!("Not run, because it is not allowed: {message}.{hint}"),
         OutcomeKind::NotSent => format!("Nothing was called: {message}.{hint}"),
         OutcomeKind::Refused => {
-            format!("The server turned the call down and did not run it: {message}.{hint}")
+            format!("The server refused the call and did not run it: {message}.{hint}")
         }
         OutcomeKind::Failed => format!("The call failed: {message}.{hint}"),
         OutcomeKind::Unknown => format!(
@@ -96,27 +96,22 @@ fn outcome_text(outcome: &Outcome, wanted: CallKind) -> (String, Vec<Image>) {
              happened before you try it again."
         ),
         OutcomeKind::Cancelled => {
-            format!(
-                "Given up before it ended: {message}. If it had begun by then, it may have run in part."
-            )
+            format!("Cancelled before it ended: {message}. It may have run in part, or not at all.")
         }
     };
     // Error messages come from the server too, so they are sanitized; a person's words are not.
-    let text = if outcome.kind == OutcomeKind::Rejected { text } else { without_hidden(text) };
+    if outcome.kind != OutcomeKind::Rejected {
+        let removed = strip_smuggled(&mut text);
+        text = with_hidden_note(text, removed);
+    }
     (text, Vec::new())
-}
-
-/// Removes hidden characters, and adds a note if there were any.
-fn without_hidden(mut text: String) -> String {
-    let removed = strip_smuggled(&mut text);
-    with_hidden_note(text, removed)
 }
 
 fn with_hidden_note(text: String, hidden_removed: usize) -> String {
     if hidden_removed == 0 {
         return text;
     }
-    format!("[{hidden_removed} hidden characters were taken out.]\n\n{text}")
+    format!("[{hidden_removed} hidden characters were removed.]\n\n{text}")
 }
 
 fn result(outcome: &Outcome, wanted: CallKind) -> (String, Vec<Image>) {
@@ -139,9 +134,9 @@ fn result(outcome: &Outcome, wanted: CallKind) -> (String, Vec<Image>) {
 
 fn rejection_text(feedback: Option<&str>) -> String {
     match feedback.map(str::trim).filter(|feedback| !feedback.is_empty()) {
-        None => "The user did not want this call to run.".to_owned(),
+        None => "The user rejected this call.".to_owned(),
         Some(feedback) => format!(
-            "The user did not want this call to run, and says what to do instead:\n\
+            "The user rejected this call and says what to do instead:\n\
              <feedback>\n{feedback}\n</feedback>"
         ),
     }

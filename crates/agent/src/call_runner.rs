@@ -18,11 +18,10 @@ use crate::own_tools;
 use crate::tool_offer::ToolOffer;
 use crate::turn::{CallEnd, CallKind, TurnCall, TurnCallKind, texts};
 
-/// Whether a call may have been started before.
+/// Whether an earlier process may have started a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CallStart {
     Now,
-    /// Possibly started by a process that died.
     AnotherProcess,
 }
 
@@ -33,7 +32,7 @@ enum PriorAttempt {
     CannotTell(String),
 }
 
-/// The context for running one call.
+/// Runs one call of an answer, identified by `number` and `slot`.
 pub(crate) struct CallRunner {
     pub(crate) parts: ConversationParts,
     pub(crate) session: SessionId,
@@ -42,7 +41,7 @@ pub(crate) struct CallRunner {
     pub(crate) notices: ServerNotices,
     pub(crate) stop: CancellationToken,
     pub(crate) since: CallStart,
-    /// Whether the user has cancelled the calls of this answer.
+    /// Whether the user cancelled the calls of this answer, perhaps in an earlier process.
     pub(crate) given_up: bool,
     pub(crate) number: u64,
     pub(crate) slot: usize,
@@ -64,7 +63,6 @@ impl CallRunner {
     }
 
     pub(crate) async fn run(&self, asked: TurnCall) -> CallEnd {
-        let ConversationParts { sessions, .. } = &self.parts;
         match &asked.what {
             TurnCallKind::Call { server, wanted, target, arguments } => {
                 let proposed = match wanted {
@@ -92,6 +90,7 @@ impl CallRunner {
                 self.with_origin(server, target, ended)
             }
             TurnCallKind::Own | TurnCallKind::Mistake { .. } => {
+                let sessions = &self.parts.sessions;
                 let ended = own_tools::run(&asked, &self.offer, sessions, &self.session).await;
                 match own_tools::result_handle(&asked).filter(|_| ended.outcome == OutcomeKind::Ok)
                 {
@@ -102,9 +101,10 @@ impl CallRunner {
         }
     }
 
-    /// Labels a part of a long result with its origin, like the beginning of the result.
+    /// Labels a part of a long result with its origin, as the truncated result was labelled.
     async fn label_result_part(&self, handle: &str, ended: CallEnd) -> CallEnd {
         let kept = self.parts.sessions.text(&self.session, &origin_handle(handle)).await;
+        // Texts without an origin are not results: the part of the conversation that was cut.
         let from = kept.ok().flatten();
         match from.as_deref().and_then(|from| from.split_once('\n')) {
             Some((server, target)) => self.with_label(server, target, ended),
@@ -117,8 +117,7 @@ impl CallRunner {
         format!("{}/{}/{}", self.session, self.number, self.slot)
     }
 
-    /// Looks up whether a process that died started this call. If the record cannot tell, the call
-    /// is not run again, since it may have run.
+    /// Looks up whether a process that died started this call.
     async fn prior_attempt(&self) -> PriorAttempt {
         if self.since == CallStart::Now {
             return PriorAttempt::NotBegun;
@@ -126,6 +125,7 @@ impl CallRunner {
         let ledger = self.parts.host.ledger();
         let found = match ledger.find_by_reference(&self.reference()).await {
             Ok(found) => found,
+            // Not run again: without the record, the call may have run.
             Err(error) => {
                 return PriorAttempt::CannotTell(format!("the record cannot be read: {error}"));
             }
@@ -147,25 +147,28 @@ impl CallRunner {
         let session = sessions.find(self.session.as_str()).await;
         match (host.ledger().recording_since().await, session) {
             (Ok(begun), Ok(session)) => begun.is_some_and(|begun| session.created_at < begun),
+            // Fail closed: a call that may have run is not repeated.
             (Err(_), _) | (_, Err(_)) => true,
         }
     }
 
-    /// Waits for a call that another process started and its server continues as a task.
+    /// Waits for a call of another process that its server still runs as a task.
     async fn resume_task(&self, full: &FullCall, wanted: CallKind) -> CallEnd {
         let host = &self.parts.host;
         let id = full.summary.id;
         if self.given_up {
+            // The cancel was stored, but the process may have died before it reached the server.
             self.stop.cancel();
         }
-        let attention = |progress| CallOptions {
+        let options = |progress| CallOptions {
             cancel: self.stop.clone(),
             progress: Some(progress),
             ..CallOptions::default()
         };
-        let waiting = self
-            .with_progress(async |progress| host.tasks().finish(id, &attention(progress)).await);
-        let mut record = waiting.await;
+        let mut record = self
+            .with_progress(async |progress| host.tasks().finish(id, &options(progress)).await)
+            .await;
+        // Cancelling the wait leaves the task running at its server.
         if self.stop.is_cancelled() && record.as_ref().is_ok_and(|it| it.outcome.is_running()) {
             record = host.tasks().cancel(id).await;
         }
@@ -201,9 +204,9 @@ impl CallRunner {
         let host = &self.parts.host;
         let calling = self.with_progress(async |progress| {
             let cancel = self.stop.clone();
-            let attention =
+            let options =
                 CallOptions { cancel, progress: Some(progress), ..CallOptions::default() };
-            host.call_with(&self.offer.lease, proposed, &caller, &attention).await
+            host.call_with(&self.offer.lease, proposed, &caller, &options).await
         });
         let record = calling.await;
         self.end_from_record(&record, wanted).await
@@ -216,6 +219,7 @@ impl CallRunner {
             total: Option<f64>,
             message: Option<String>,
         }
+        // Progress is optional in MCP, so a malformed report is dropped.
         if let Ok(ProgressReport { progress, total, message }) = report.read() {
             self.emit(Event::Progress { slot: self.slot, progress, total, message }).await;
         }
@@ -226,6 +230,7 @@ impl CallRunner {
             outcome: &record.outcome,
             wanted,
             verdict: record.verdict.as_ref().map(|(verdict, _)| *verdict),
+            // An id that is not in the record would lead a reader nowhere.
             call: record.id.filter(|_| record.recorded).map(|id| id.to_string()),
             milliseconds: u64::try_from(record.duration.as_millis()).unwrap_or(u64::MAX),
             edited: record.edited.as_ref().map(text),
@@ -233,9 +238,10 @@ impl CallRunner {
         self.report_end(&known).await
     }
 
-    /// Reports a call of a process that died. Without a recorded outcome, the call may have run.
+    /// Reports a call of a process that died; without a recorded outcome, the call may have run.
     async fn end_from_full(&self, full: &FullCall, wanted: CallKind) -> CallEnd {
         let summary = &full.summary;
+        // An unreadable result is reported as empty: the recorded outcome counts either way.
         let result = self.parts.host.ledger().load_result(full).await.ok().flatten();
         let outcome = match summary.outcome {
             Some(kind) => Outcome {
@@ -246,7 +252,7 @@ impl CallRunner {
                 hint: full.hint.clone(),
                 result,
             },
-            None => Outcome::unknown("interrupted", "its process went away while it ran"),
+            None => Outcome::unknown("interrupted", "its process exited during the call"),
         };
         let known = CallFacts {
             outcome: &outcome,
@@ -274,16 +280,15 @@ impl CallRunner {
         if let Some(whole) = whole
             && let Err(error) = self.store_text(&handle, &whole).await
         {
-            ended.text.push_str(&format!("\n\n[The whole text could not be kept: {error}.]"));
+            ended.text.push_str(&format!("\n\n[The full text could not be stored: {error}.]"));
         }
         ended
     }
 
-    /// Stores a long text and its origin. The origin comes first, so that the text is never read
-    /// without it.
     async fn store_text(&self, handle: &str, whole: &str) -> Result<(), SessionError> {
         let sessions = &self.parts.sessions;
         let session = &self.session;
+        // The origin first, so that a text can never be read without its label.
         if let Some((server, target)) = &self.from {
             let from = format!("{server}\n{target}");
             sessions.keep_text(session, &origin_handle(handle), &from).await?;
@@ -304,6 +309,7 @@ impl CallRunner {
     fn with_label(&self, server: &str, target: &str, mut ended: CallEnd) -> CallEnd {
         // A target may be crafted to look like the end of the label.
         let origin = escape_line(&format!("{server}/{target}")).replace('`', "'");
+        // Neither a rejection nor a denial contains text from the server.
         let ours = matches!(ended.outcome, OutcomeKind::Rejected | OutcomeKind::Denied);
         if !ours && let Some(found) = provenance(&origin, &ended.text) {
             ended.text = format!("{}\n\n{}", found.label, ended.text);
@@ -331,12 +337,10 @@ impl CallRunner {
     }
 }
 
-/// Returns the handle under which the origin of a text is stored.
 fn origin_handle(handle: &str) -> String {
     format!("{handle}.from")
 }
 
-/// Returns whether the server continues the call as a task.
 fn is_running_task(full: &FullCall) -> bool {
     full.summary.outcome.is_none() && full.summary.task.is_some()
 }

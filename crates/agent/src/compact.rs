@@ -14,8 +14,8 @@ use crate::system::SUMMARISE;
 /// How long the model may take for a summary.
 const SUMMARY_TIMEOUT: Duration = Duration::from_secs(180);
 
-/// Stores the full text under `handle` and summarizes it: with the model or, if that fails, by the
-/// beginning of each message. Returns the handle only if the text was stored.
+/// Stores the full text under `handle` and summarizes it, with the model or, if that fails, from
+/// the beginning of each message. Returns the handle only if the text was stored.
 pub(crate) async fn summary(
     parts: &ConversationParts,
     session: &SessionId,
@@ -23,8 +23,7 @@ pub(crate) async fn summary(
     messages: &[ChatMessage],
 ) -> (String, Option<String>) {
     let whole = transcript(messages);
-    // A failure loses nothing, since the steps are stored; the model just cannot read the text
-    // again.
+    // A failure loses no data, since the steps are stored; only the model cannot read the text.
     let kept = parts.sessions.keep_text(session, handle, &whole).await.is_ok();
     let summary = summarise_with_model(parts, &whole).await.unwrap_or_else(|| beginnings(messages));
     (summary, kept.then(|| handle.to_owned()))
@@ -40,8 +39,8 @@ async fn summarise_with_model(parts: &ConversationParts, whole: &str) -> Option<
         messages: vec![ChatMessage::User { text, images: Vec::new() }],
         ..ModelRequest::default()
     };
-    let (sender, nobody) = mpsc::channel(1);
-    drop(nobody);
+    // The summary is not streamed, so the receiver is dropped at once.
+    let (sender, _) = mpsc::channel(1);
     let answer = tokio::time::timeout(SUMMARY_TIMEOUT, parts.model.answer(&request, &sender)).await;
     let text = answer.ok()?.ok()?.text;
     Some(text.trim().to_owned()).filter(|text| !text.is_empty())

@@ -15,9 +15,7 @@ use crate::answer_sources;
 use crate::driver::Driver;
 use crate::event::Event;
 use crate::journal::{UnreadableStep, decode, encode};
-use crate::turn::{
-    CallEnd, LimitDecision, TurnEntry, TurnInput, TurnLimits, TurnState, replay, step, texts,
-};
+use crate::turn::{CallEnd, LimitDecision, TurnEntry, TurnInput, TurnState, replay, step, texts};
 
 /// The components that a conversation uses.
 #[derive(Clone)]
@@ -33,23 +31,15 @@ pub struct ConversationParts {
 /// How a conversation is opened.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ConversationStart {
-    New {
-        /// The name chosen by the user.
-        name: Option<String>,
-        /// The folder that the conversation is about.
-        folder: PathBuf,
-    },
-    /// Continues a stored conversation.
+    New { name: Option<String>, folder: PathBuf },
     Resume(SessionId),
 }
 
-/// The reason why a conversation cannot be opened.
+/// Why a conversation cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The conversation cannot be stored or found.
     #[error(transparent)]
     Sessions(#[from] SessionError),
-    /// A stored step cannot be read.
     #[error(transparent)]
     Unreadable(#[from] UnreadableStep),
     /// The record cannot be read, so the taint of the conversation is unknown.
@@ -65,7 +55,6 @@ pub struct Conversation {
     task: JoinHandle<()>,
 }
 
-/// A command to the driver task.
 pub(crate) enum DriverCommand {
     Say(String, Vec<Image>),
     Decide(LimitDecision),
@@ -78,10 +67,6 @@ pub(crate) enum DriverCommand {
 impl Conversation {
     /// Opens a conversation. A resumed one continues immediately where it stopped; a call that may
     /// already have run is not run again.
-    ///
-    /// # Errors
-    /// Returns an error if the conversation cannot be stored, or if its stored steps cannot be
-    /// read.
     pub async fn open(
         parts: ConversationParts,
         opening: ConversationStart,
@@ -99,6 +84,7 @@ impl Conversation {
                 let steps = parts.sessions.steps(&session).await?;
                 parts.sessions.set_model(&session, &model).await?;
                 let kept = decode(&steps)?;
+                // A restart must not launder untrusted text that the model has already read.
                 parts
                     .host
                     .restore_taint(session.as_str(), answer_sources::answer_sources(&kept))
@@ -108,6 +94,7 @@ impl Conversation {
         };
         // More than a user can type while a question is open.
         let (commands, received) = mpsc::channel(256);
+        // A slow face blocks the driver here rather than losing events.
         let (events, watched) = mpsc::channel(256);
         let driver = Driver::new(parts, session.clone(), kept, events, held);
         let task = tokio::spawn(driver.run(received));
@@ -120,8 +107,7 @@ impl Conversation {
         &self.session
     }
 
-    /// Sends a user message. While a step is running, the message is queued for the next request to
-    /// the model.
+    /// Sends a user message, which is queued for the next model request while a step is running.
     pub async fn say(&self, text: impl Into<String>, images: Vec<Image>) {
         self.send(DriverCommand::Say(text.into(), images)).await;
     }
@@ -141,12 +127,12 @@ impl Conversation {
         self.send(DriverCommand::Retry).await;
     }
 
-    /// Undoes the last turn: the model no longer sees the user's message or anything that followed.
-    /// Calls that ran are not reverted and stay in the record. Returns whether there was a turn to
-    /// undo.
+    /// Hides the last turn from the model, and returns whether there was one. Calls that ran are
+    /// not reverted and stay in the record.
     pub async fn undo(&self) -> bool {
-        let (told, answer) = oneshot::channel();
-        self.send(DriverCommand::Undo(told)).await;
+        let (reply, answer) = oneshot::channel();
+        self.send(DriverCommand::Undo(reply)).await;
+        // A driver that has ended drops the sender, and has not undone anything.
         answer.await.unwrap_or(false)
     }
 
@@ -155,7 +141,7 @@ impl Conversation {
         self.send(DriverCommand::Use(model)).await;
     }
 
-    /// Ends the task; running calls are cancelled and recorded.
+    /// Ends the conversation's task; running calls are cancelled and recorded.
     pub async fn close(self) {
         let Self { commands, task, .. } = self;
         drop(commands);
@@ -170,9 +156,6 @@ impl Conversation {
 }
 
 /// Loads the state of a stored conversation.
-///
-/// # Errors
-/// Returns an error if the conversation cannot be found or read.
 pub async fn load_state(
     sessions: &SessionStore,
     session: &SessionId,
@@ -180,10 +163,7 @@ pub async fn load_state(
     Ok(replay(load_inputs(sessions, session).await?))
 }
 
-/// Loads the inputs of a stored conversation.
-///
-/// # Errors
-/// Returns an error if the conversation cannot be found or read.
+/// Loads the inputs of a stored conversation, including undone ones.
 pub async fn load_inputs(
     sessions: &SessionStore,
     session: &SessionId,
@@ -191,13 +171,10 @@ pub async fn load_inputs(
     Ok(decode(&sessions.steps(session).await?)?)
 }
 
-/// Creates a conversation from the first steps of another one.
+/// Creates a conversation from the first `upto` steps of another one.
 ///
-/// Calls that were running at that step are not run again: the model gets the information that they
-/// were started in the other conversation.
-///
-/// # Errors
-/// Returns an error if there is no such step, or if the copy cannot be stored.
+/// Calls that were running at that step are not run again: their result tells the model that the
+/// other conversation started them.
 pub async fn fork(
     sessions: &SessionStore,
     session: &SessionId,
@@ -206,6 +183,7 @@ pub async fn fork(
 ) -> Result<SessionId, OpenError> {
     let fork = sessions.fork(session, upto, name).await?;
     let mut state = load_state(sessions, &fork).await?;
+    // A loop, because the end of one call starts the next one that waits.
     while let Some(slot) = state.running() {
         let end = Box::new(CallEnd::not_run(OutcomeKind::Unknown, texts::FORKED));
         let input = TurnInput::Ended { slot, end };
@@ -214,9 +192,4 @@ pub async fn fork(
         state = step(state, input).0;
     }
     Ok(fork)
-}
-
-/// Returns the limits for a model under the settings.
-pub(crate) fn limits(settings: &ChatSettings, model: &dyn Model) -> TurnLimits {
-    TurnLimits::from_settings(settings, model.info().window)
 }

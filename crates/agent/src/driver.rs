@@ -11,25 +11,24 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use crate::call_runner::{CallRunner, CallStart};
-use crate::conversation::{ConversationParts, DriverCommand, limits};
+use crate::conversation::{ConversationParts, DriverCommand};
 use crate::event::Event;
 use crate::notices::ServerNotices;
 use crate::request::request;
 use crate::stream::{ModelQuestion, PartialAnswer};
 use crate::tool_offer::ToolOffer;
 use crate::turn::{
-    Failure, Interruption, LimitDecision, Phase, TurnCallKind, TurnEffect, TurnEnd, TurnEntry,
-    TurnInput, TurnState, before_last_turn, replay, step,
+    Failure, Interruption, Phase, TurnCallKind, TurnEffect, TurnEnd, TurnEntry, TurnInput,
+    TurnLimits, TurnState, before_last_turn, replay, step,
 };
 use crate::{journal, stream};
 
 /// A running effect. Its result is an input, unless it was cancelled.
 type Work = Pin<Box<dyn Future<Output = Option<FinishedWork>> + Send>>;
 
-/// The result of a running effect.
 struct FinishedWork {
     input: TurnInput,
-    /// The number of the request that it answers; answers to older requests are ignored.
+    /// The number of the model request that it answers; answers to older ones are ignored.
     question: Option<u64>,
 }
 
@@ -45,11 +44,10 @@ pub(crate) struct Driver {
     notices: ServerNotices,
     under_way: FuturesUnordered<Work>,
     stop: CancellationToken,
-    /// The current or last request to the model.
     question: ModelQuestion,
     /// Number of requests to the model, including those for summaries.
     questions: u64,
-    /// Number of user messages since the start.
+    /// Number of user messages since this process opened the conversation.
     said: u64,
     /// Prevents other processes from continuing the conversation.
     _held: SessionLock,
@@ -57,7 +55,7 @@ pub(crate) struct Driver {
     since: CallStart,
 }
 
-/// An input could not be stored, so the conversation cannot continue.
+/// Signals that an input could not be stored, so that the conversation cannot continue.
 struct PersistError;
 
 impl Driver {
@@ -114,20 +112,22 @@ impl Driver {
         let steps = self.state.number;
         let model = self.parts.model.info().profile.clone();
         self.emit(Event::Session { session: self.session.to_string(), model, steps }).await;
-        let limits = limits(&self.parts.settings, self.parts.model.as_ref());
+        let limits = self.new_limits();
         let pending = self.state.pending();
         if self.entries.is_empty() || self.state.limits != limits {
             self.record_input(TurnInput::Began { limits }).await?;
         }
+        // The process that stored these steps may have sent a pending call before it died.
         self.since = CallStart::AnotherProcess;
         for effect in pending {
-            self.perform(effect).await?;
+            self.perform(effect).await;
         }
         self.since = CallStart::Now;
         Ok(())
     }
 
     async fn handle_finished(&mut self, finished: FinishedWork) -> Result<(), PersistError> {
+        // An answer that was cancelled or superseded must not enter the conversation.
         if finished.question.is_some_and(|question| question != self.questions) {
             return Ok(());
         }
@@ -145,7 +145,11 @@ impl Driver {
                 }
                 self.record_input(TurnInput::Said { text, images }).await
             }
-            DriverCommand::Decide(decision) => self.decide(decision).await,
+            DriverCommand::Decide(decision) if matches!(self.state.phase, Phase::Asking(_)) => {
+                self.record_input(TurnInput::Decided { decision }).await
+            }
+            // The question may have been settled by a message or a cancel in the meantime.
+            DriverCommand::Decide(_) => Ok(()),
             DriverCommand::Cancel => {
                 let heard = match self.state.phase {
                     Phase::Thinking => self.question.heard.text(),
@@ -161,16 +165,16 @@ impl Driver {
             DriverCommand::Retry => {
                 self.record_input(TurnInput::Retried).await?;
                 if self.state.is_idle() {
-                    let text = "there is nothing to ask again".to_owned();
+                    let text = "no unanswered request to retry".to_owned();
                     self.emit(Event::Warning { text, hint: None }).await;
                     self.end(TurnEnd::Done).await;
                 }
                 Ok(())
             }
-            DriverCommand::Undo(told) => {
+            DriverCommand::Undo(reply) => {
                 let undone = self.undo().await?;
                 // The requester may have gone; the undo is recorded either way.
-                _ = told.send(undone);
+                _ = reply.send(undone);
                 Ok(())
             }
             DriverCommand::Use(model) => self.use_model(model).await,
@@ -178,28 +182,26 @@ impl Driver {
     }
 
     async fn use_model(&mut self, model: Arc<dyn Model>) -> Result<(), PersistError> {
-        let limits = limits(&self.parts.settings, model.as_ref());
         let profile = model.info().profile.clone();
         self.parts.model = model;
         if let Err(error) = self.parts.sessions.set_model(&self.session, &profile).await {
-            let text = format!("the model of the conversation cannot be kept: {error}");
+            let text = format!("the model choice of the conversation cannot be stored: {error}");
             self.emit(Event::Warning { text, hint: error.hint() }).await;
         }
+        // The context window may differ, so the limits are part of the stored inputs.
+        let limits = self.new_limits();
         self.record_input(TurnInput::Began { limits }).await
     }
 
-    async fn decide(&mut self, decision: LimitDecision) -> Result<(), PersistError> {
-        if matches!(self.state.phase, Phase::Asking(_)) {
-            return self.record_input(TurnInput::Decided { decision }).await;
-        }
-        Ok(())
+    fn new_limits(&self) -> TurnLimits {
+        TurnLimits::from_settings(&self.parts.settings, self.parts.model.info().window)
     }
 
-    /// Undoes the last turn; returns whether there was one.
     async fn undo(&mut self) -> Result<bool, PersistError> {
         let before = before_last_turn(&self.entries).filter(|_| self.state.is_idle());
         let Some(to) = before else { return Ok(false) };
         self.record_input(TurnInput::Undone { to }).await?;
+        // The state machine has no way back, so the remaining inputs are replayed.
         self.state = replay(self.entries.clone());
         Ok(true)
     }
@@ -209,7 +211,8 @@ impl Driver {
         let number = self.state.number + 1;
         let (kind, body) = journal::encode(&input);
         if let Err(error) = self.parts.sessions.append(&self.session, number, &kind, body).await {
-            let message = format!("the conversation cannot be kept: {error}");
+            // After a restart, the effects of an input that is not stored could happen again.
+            let message = format!("the conversation cannot be stored: {error}");
             self.end(TurnEnd::NotKept { message, hint: error.hint() }).await;
             return Err(PersistError);
         }
@@ -218,7 +221,7 @@ impl Driver {
         let (state, effects) = step(std::mem::take(&mut self.state), input);
         self.state = state;
         for effect in effects {
-            Box::pin(self.perform(effect)).await?;
+            self.perform(effect).await;
         }
         Ok(())
     }
@@ -228,8 +231,7 @@ impl Driver {
         match input {
             TurnInput::Answered(answer) => {
                 let stop = answer.stop.clone();
-                let usage = answer.usage;
-                self.emit(Event::Answered { stop, usage, step: number }).await;
+                self.emit(Event::Answered { stop, usage: answer.usage, step: number }).await;
                 for (slot, asked) in answer.asked.iter().enumerate() {
                     if let TurnCallKind::Mistake { message } = &asked.what {
                         self.emit(Event::Mistake { slot, text: message.clone() }).await;
@@ -261,7 +263,7 @@ impl Driver {
         }
     }
 
-    async fn perform(&mut self, effect: TurnEffect) -> Result<(), PersistError> {
+    async fn perform(&mut self, effect: TurnEffect) {
         match effect {
             TurnEffect::AskModel => self.ask_model().await,
             TurnEffect::Run { slot } => self.run_slot(slot).await,
@@ -272,11 +274,11 @@ impl Driver {
             TurnEffect::Compact { upto } => self.compact(upto),
             TurnEffect::StopAll => {
                 self.stop.cancel();
+                // A cancelled token stays cancelled, so work that starts later needs a new one.
                 self.stop = CancellationToken::new();
             }
             TurnEffect::End(end) => self.end(end).await,
         }
-        Ok(())
     }
 
     async fn ask_model(&mut self) {
@@ -301,7 +303,7 @@ impl Driver {
         }));
     }
 
-    /// Creates the offer of one step, with one lease: the advertised tools are the ones that run.
+    /// Creates the offer of one step with a single lease: the advertised tools are those that run.
     fn new_offer(&mut self) -> Arc<ToolOffer> {
         let lease = self.parts.host.lease();
         let about = self.parts.model.info();
@@ -315,6 +317,7 @@ impl Driver {
     async fn run_slot(&mut self, slot: usize) {
         let offer = match &self.offer {
             Some(offer) => Arc::clone(offer),
+            // A resumed conversation runs calls of an answer that another process received.
             None => self.new_offer(),
         };
         let Phase::Calling(calling) = &self.state.phase else { return };
@@ -332,6 +335,7 @@ impl Driver {
             offer,
             events: self.events.clone(),
             notices: self.notices.clone(),
+            // A child token: one call can be cancelled without cancelling the others.
             stop: self.stop.child_token(),
             since: self.since,
             given_up,
@@ -368,9 +372,9 @@ impl Driver {
         self.emit(Event::TurnEnded { end, usage, step, said }).await;
     }
 
-    /// Cancels running calls and waits for them, so that their end is recorded.
     async fn finish(mut self) {
         self.stop.cancel();
+        // The host records the end of each call before its future completes.
         while self.under_way.next().await.is_some() {}
     }
 

@@ -1,7 +1,5 @@
 //! Events of a conversation, for faces.
 
-use std::time::Duration;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 use switchboard_core::OutcomeKind;
@@ -9,158 +7,152 @@ use switchboard_prompting::{StopReason, TokenUsage};
 
 use crate::turn::{Consent, Limit, TurnEnd};
 
-/// One thing that happened. Together these are the stream of `--json`.
+/// An event of a conversation. With `--json`, each one is a line of the output.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
 #[schemars(rename = "SessionEvent")]
 pub enum Event {
-    /// The conversation can be found under this name.
+    /// The conversation was opened under this id.
     Session {
-        /// Its name.
+        /// The id of the conversation.
         session: String,
         /// The profile of the model.
         model: String,
-        /// How many steps there are already.
+        /// Number of steps already stored.
         steps: u64,
     },
-    /// The model is asked.
+    /// A request is sent to the model.
     Asking {
-        /// About how many tokens the question has.
+        /// Estimated tokens of the request.
         tokens: usize,
     },
-    /// Words of the answer.
+    /// The next part of the answer.
     Text {
-        /// The words.
+        /// The text of this part.
         text: String,
     },
-    /// What the model thinks before it speaks.
+    /// The next part of the model's reasoning.
     Thinking {
-        /// The words.
+        /// The text of this part.
         text: String,
     },
-    /// The model begins to write a call.
+    /// The model starts to write a call.
     Writing {
-        /// What it is about, as far as that is known.
+        /// The server and the tool, as far as they are known.
         target: String,
     },
-    /// The vendor failed in the middle and is asked again: the words so far do not count.
+    /// The answer starts over after a failure; discard the text received so far.
     Again {
-        /// What went wrong.
+        /// The reason for the restart.
         why: String,
     },
-    /// The vendor asks for patience.
+    /// The request is retried after a back-off, for example because of a rate limit.
     Waiting {
-        /// How long.
+        /// The back-off in seconds.
         seconds: f64,
-        /// What went wrong.
+        /// The reason for the back-off.
         why: String,
     },
-    /// The answer is whole.
+    /// The answer is complete.
     Answered {
-        /// Why it ended.
+        /// The reason why the answer ended.
         stop: StopReason,
-        /// What it cost.
+        /// The tokens used by this answer.
         usage: TokenUsage,
-        /// The step under which it is kept.
+        /// The step under which the answer is stored.
         step: u64,
     },
-    /// A call begins: it is checked, perhaps asked about, and run.
+    /// A call starts: it is checked, approved if necessary, and run.
     Call {
-        /// Which one of the answer, from 0.
+        /// The index of the call in the answer, from 0.
         slot: usize,
-        /// The server; empty for the conversation's own tools.
+        /// The id of the server; empty for the conversation's own tools.
         server: String,
-        /// The tool or the resource's address.
+        /// The tool name or the resource URI.
         target: String,
-        /// The arguments: the text of a JSON object.
+        /// The arguments as the text of a JSON object.
         arguments: String,
     },
-    /// A call reports how far it is.
+    /// A call reports its progress.
     Progress {
-        /// Which one.
+        /// The index of the call in the answer.
         slot: usize,
-        /// How far.
+        /// The progress so far, in the server's unit.
         progress: f64,
-        /// Of how much, if that is known.
+        /// The value at completion, if the server knows it.
         total: Option<f64>,
-        /// In words.
+        /// The server's description of the progress.
         message: Option<String>,
     },
-    /// A server said something while its call ran.
+    /// A server sent a log message.
     Notice {
-        /// The server.
+        /// The id of the server.
         server: String,
-        /// How serious it is.
+        /// The MCP log level, such as `warning`.
         level: String,
-        /// What it said.
+        /// The text of the message.
         text: String,
     },
     /// A call has ended.
     Ended {
-        /// Which one.
+        /// The index of the call in the answer.
         slot: usize,
-        /// How, in one word.
+        /// The outcome of the call.
         outcome: OutcomeKind,
-        /// What the model is told.
+        /// The report to the model.
         text: String,
-        /// How many pictures came with it.
+        /// Number of images in the result.
         images: usize,
-        /// Who agreed to it.
+        /// How the call was approved.
         consent: Consent,
-        /// The number of the call in the record.
+        /// The id of the call in the record.
         call: Option<String>,
-        /// How long it took.
+        /// The duration of the call.
         milliseconds: u64,
     },
-    /// A call does not run.
+    /// A call is skipped and does not run.
     LeftOut {
-        /// Which one.
+        /// The index of the call in the answer.
         slot: usize,
-        /// How that counts, in one word.
+        /// The outcome that the call counts as.
         outcome: OutcomeKind,
-        /// What the model is told.
+        /// The report to the model.
         text: String,
     },
-    /// The model asked for something that cannot be.
+    /// The model requested an invalid call, such as an unknown tool.
     Mistake {
-        /// Which one.
+        /// The index of the call in the answer.
         slot: usize,
-        /// What it is told.
+        /// The report to the model.
         text: String,
     },
-    /// The conversation has reached a limit; the person is asked whether to go on.
+    /// The conversation has reached a limit and waits for a decision to continue or stop.
     Limit(Limit),
-    /// The beginning of the conversation was cut to make room.
+    /// The oldest messages were replaced with a summary, because the context window is nearly full.
     Compacted {
-        /// How many messages were cut.
+        /// Number of messages replaced.
         messages: usize,
-        /// What stands for them.
+        /// The summary that replaces them.
         summary: String,
     },
-    /// Something the person should know, such as that a step could not be kept.
+    /// A problem that does not end the conversation.
     Warning {
-        /// What it is.
+        /// The description of the problem.
         text: String,
-        /// What to do about it.
+        /// The remedy, if there is one.
         hint: Option<String>,
     },
     /// The turn has ended.
     TurnEnded {
-        /// How.
+        /// The reason why the turn ended.
         #[serde(flatten)]
         end: TurnEnd,
-        /// What all answers cost together.
+        /// The tokens used by all answers so far.
         usage: TokenUsage,
-        /// The last step that is kept.
+        /// The last step that is stored.
         step: u64,
-        /// How much the person has said by now: words said later begin another turn.
+        /// Number of user messages received so far; later ones start another turn.
         said: u64,
     },
-}
-
-impl Event {
-    pub(crate) fn backing_off(delay: Duration, why: String) -> Self {
-        Self::Waiting { seconds: delay.as_secs_f64(), why }
-    }
 }

@@ -10,42 +10,42 @@ use crate::turn::{TurnCall, TurnCallKind, TurnEntry, TurnInput, without_undone};
 #[must_use]
 pub fn as_markdown(session: &SessionSummary, entries: Vec<TurnEntry>) -> String {
     let title = session.name.as_deref().or(session.opening.as_deref());
-    let mut out = format!("# {}\n\n", title.unwrap_or("A conversation").replace('\n', " "));
+    let mut out = format!("# {}\n\n", title.unwrap_or("Conversation").replace('\n', " "));
     out.push_str(&format!(
-        "Session `{}`, model `{}`, begun {}.\n",
+        "Session `{}`, model `{}`, started {}.\n",
         session.id, session.model, session.created_at
     ));
-    let mut open = OpenCalls::default();
+    let mut open = Vec::new();
     for entry in without_undone(entries) {
         if matches!(
             entry.input,
             TurnInput::Said { .. } | TurnInput::Answered(_) | TurnInput::NoAnswer(_)
         ) {
-            out.push_str(&open.take());
+            out.push_str(&take_unended_calls(&mut open));
         }
         match entry.input {
             TurnInput::Said { text, images } => {
                 out.push_str(&format!("\n## User\n\n{text}\n"));
                 if !images.is_empty() {
-                    out.push_str(&format!("\n*({} pictures)*\n", images.len()));
+                    out.push_str(&format!("\n*({} images)*\n", images.len()));
                 }
             }
             TurnInput::Answered(answer) => {
                 out.push_str(&format!("\n## Assistant\n\n{}\n", answer.text.trim_end()));
-                open.asked = answer.asked.into_iter().map(Some).collect();
+                open = answer.asked.into_iter().map(Some).collect();
             }
             TurnInput::Ended { slot, end } => {
-                let asked = open.asked.get_mut(slot).and_then(Option::take);
+                let asked = open.get_mut(slot).and_then(Option::take);
                 out.push_str(&call_section(asked.as_ref(), end.outcome.as_str(), &end.text));
             }
             TurnInput::Compacted { upto, summary, .. } => {
                 out.push_str(&format!(
-                    "\n*The first {upto} messages were cut for the model; in their place:*\n\n{}\n",
+                    "\n*For the model, this summary replaced the first {upto} messages:*\n\n{}\n",
                     blockquote(&summary)
                 ));
             }
             TurnInput::NoAnswer(failure) => {
-                out.push_str(&format!("\n*The model could not be asked: {}*\n", failure.message));
+                out.push_str(&format!("\n*The model request failed: {}*\n", failure.message));
             }
             TurnInput::Cancelled(interruption) => {
                 if !interruption.heard.trim().is_empty() {
@@ -59,7 +59,7 @@ pub fn as_markdown(session: &SessionSummary, entries: Vec<TurnEntry>) -> String 
             | TurnInput::Undone { .. } => {}
         }
     }
-    out.push_str(&open.take());
+    out.push_str(&take_unended_calls(&mut open));
     out
 }
 
@@ -82,25 +82,16 @@ pub fn as_json(session: &SessionSummary, entries: &[TurnEntry]) -> Value {
     })
 }
 
-/// Calls that have not ended.
-#[derive(Default)]
-struct OpenCalls {
-    asked: Vec<Option<TurnCall>>,
-}
-
-impl OpenCalls {
-    /// Formats the calls that never ended: mistakes and calls that were left out.
-    fn take(&mut self) -> String {
-        let left = std::mem::take(&mut self.asked).into_iter().flatten();
-        left.map(|asked| {
-            let text = match &asked.what {
-                TurnCallKind::Mistake { message } => message.clone(),
-                TurnCallKind::Call { .. } | TurnCallKind::Own => "It did not run.".to_owned(),
-            };
-            call_section(Some(&asked), "not run", &text)
-        })
-        .collect()
-    }
+/// Formats and removes the calls that never ended: mistakes and calls that were left out.
+fn take_unended_calls(open: &mut Vec<Option<TurnCall>>) -> String {
+    let section = |asked: TurnCall| {
+        let text: &str = match &asked.what {
+            TurnCallKind::Mistake { message } => message,
+            TurnCallKind::Call { .. } | TurnCallKind::Own => "It did not run.",
+        };
+        call_section(Some(&asked), "not run", text)
+    };
+    std::mem::take(open).into_iter().flatten().map(section).collect()
 }
 
 fn call_section(asked: Option<&TurnCall>, word: &str, text: &str) -> String {
@@ -113,6 +104,7 @@ fn call_section(asked: Option<&TurnCall>, word: &str, text: &str) -> String {
         }
         None => ("call".to_owned(), "{}"),
     };
+    // Models and servers choose names and arguments: these must not add HTML or end the code span.
     format!(
         "\n<details><summary>{}: {word}</summary>\n\n`{}`\n\n{}\n\n</details>\n",
         name.replace('<', "&lt;"),

@@ -6,7 +6,7 @@ use switchboard_store::SessionStep;
 
 use crate::turn::{TurnEntry, TurnInput};
 
-/// A stored step that cannot be read.
+/// The error for a stored step that is not a valid input.
 #[derive(Debug, thiserror::Error)]
 #[error("step {number} of the conversation cannot be read: {cause}")]
 pub struct UnreadableStep {
@@ -14,7 +14,7 @@ pub struct UnreadableStep {
     cause: serde_json::Error,
 }
 
-/// Encodes an input: its kind in one word, and the whole input as JSON.
+/// Encodes an input as the word for its kind and its JSON.
 pub(crate) fn encode(input: &TurnInput) -> (String, Bytes) {
     // An input has only text keys and finite numbers, so this cannot fail.
     let value = serde_json::to_value(input).unwrap_or(Value::Null);
@@ -22,7 +22,6 @@ pub(crate) fn encode(input: &TurnInput) -> (String, Bytes) {
     (kind, Bytes::from(value.to_string()))
 }
 
-/// Decodes stored steps.
 pub(crate) fn decode(steps: &[SessionStep]) -> Result<Vec<TurnEntry>, UnreadableStep> {
     let entry = |step: &SessionStep| {
         let input = serde_json::from_slice(&step.body)

@@ -17,7 +17,7 @@ use crate::event::Event;
 const MAX_MESSAGES: usize = 20;
 /// Maximum length of a message added to a result, in characters.
 const MAX_MESSAGE_CHARS: usize = 300;
-/// Maximum number of messages shown per second; the others are only counted.
+/// Maximum number of messages shown per second; further ones are only counted.
 const MAX_PER_SECOND: usize = 20;
 
 /// The messages of servers that have not been added to a result yet.
@@ -37,13 +37,13 @@ struct ServerMessages {
 }
 
 impl ServerNotices {
-    /// Starts to collect messages, and shows them until the event channel is closed.
+    /// Collects the log messages of all servers, and shows them until the event channel is closed.
     pub(crate) fn watch(host: &Host, events: mpsc::Sender<Event>) -> Self {
         let mut said = host.events().watch_without_calls();
-        let heard = NoticeBuffer {
-            events: host.events().watch_without_calls(),
-            by_server: BTreeMap::new(),
-        };
+        // A receiver of its own: `take` has to see every message that preceded an answer, however
+        // far behind a slow face has left the task below.
+        let events_to_take = host.events().watch_without_calls();
+        let heard = NoticeBuffer { events: events_to_take, by_server: BTreeMap::new() };
         tokio::spawn(async move {
             let mut pace = NoticeRateLimit::new();
             loop {
@@ -56,6 +56,7 @@ impl ServerNotices {
                         EventKind::ServerSaid { server, level, text, .. } => (server, level, text),
                         _ => continue,
                     },
+                    // Log messages may get lost; later ones are still shown.
                     Err(RecvError::Lagged(_)) => continue,
                     Err(RecvError::Closed) => return,
                 };
@@ -77,14 +78,13 @@ impl ServerNotices {
         let lines: Vec<String> = newest.into();
         let before = match left_out {
             0 => String::new(),
-            count => format!(" ({count} earlier messages are left out)"),
+            count => format!(" ({count} earlier ones omitted)"),
         };
-        Some(format!("[The server also said:{before}]\n{}", lines.join("\n")))
+        Some(format!("[Log messages of the server{before}:]\n{}", lines.join("\n")))
     }
 }
 
 impl NoticeBuffer {
-    /// Reads the pending events.
     fn catch_up(&mut self) {
         loop {
             match self.events.try_recv() {
@@ -102,7 +102,8 @@ impl NoticeBuffer {
 
 impl ServerMessages {
     fn add(&mut self, level: &str, text: &str) {
-        // One line each, so that a message cannot pass for several.
+        // One line each, so that a message cannot pass for several. Hidden characters could carry
+        // instructions that only the model reads.
         let plain = |c: char| if c.is_control() { ' ' } else { c };
         let shown = text.chars().map(plain).filter(|c| !is_hidden(*c)).take(MAX_MESSAGE_CHARS);
         if self.newest.len() == MAX_MESSAGES {
@@ -113,7 +114,6 @@ impl ServerMessages {
     }
 }
 
-/// Limits the number of messages per second.
 struct NoticeRateLimit {
     since: Instant,
     shown: usize,
@@ -129,7 +129,7 @@ impl NoticeRateLimit {
         let mut through = Vec::new();
         if self.since.elapsed() >= Duration::from_secs(1) {
             if self.left_out > 0 {
-                let text = format!("{} messages of servers were not shown", self.left_out);
+                let text = format!("rate limit: {} server messages not shown", self.left_out);
                 through.push(Event::Warning { text, hint: None });
             }
             *self = Self::new();
@@ -163,7 +163,7 @@ mod tests {
             });
         }
         let said = notices.take("s").unwrap();
-        assert!(said.starts_with("[The server also said: (2 earlier messages are left out)]\n"));
+        assert!(said.starts_with("[Log messages of the server (2 earlier ones omitted):]\n"));
         assert!(said.contains("- info: line 2 more\n") && said.ends_with("- info: line 21 more"));
         assert_eq!(notices.take("s"), None);
     }

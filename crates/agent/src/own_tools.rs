@@ -14,7 +14,7 @@ use crate::turn::{CallEnd, Consent, TurnCall};
 
 /// Maximum number of characters per read.
 const MAX_READ_CHARS: usize = 40_000;
-/// Maximum length of a line. Longer ones are split, so that every part can be read.
+// Far below `MAX_READ_CHARS`: every read returns at least one line, so a model can always read on.
 const MAX_LINE_CHARS: usize = 2_000;
 
 #[derive(Deserialize)]
@@ -52,12 +52,13 @@ pub(crate) async fn run(
     let outcome = match asked.name.as_str() {
         FIND_TOOLS => arguments(asked).map(|find| matching_tools(&find, offer)),
         DESCRIBE_TOOL => arguments(asked).and_then(|wanted| tool_description(&wanted, offer)),
+        // `read_result`, the only other tool that resolves to `TurnCallKind::Own`.
         _ => match arguments::<ReadArguments>(asked) {
             Err(problem) => Err(problem),
             Ok(read) => match sessions.text(session, &read.result).await {
                 Ok(Some(text)) => Ok(read_part(&read, &text)),
                 Ok(None) => Err(format!(
-                    "there is no text named `{}`; the name stands where a result was cut",
+                    "no stored result named `{}`; the note in a truncated result has its name",
                     read.result
                 )),
                 Err(error) => Err(error.to_string()),
@@ -80,14 +81,16 @@ pub(crate) fn result_handle(asked: &TurnCall) -> Option<String> {
 
 fn arguments<T: DeserializeOwned>(asked: &TurnCall) -> Result<T, String> {
     serde_json::from_str(&asked.arguments)
-        .map_err(|error| format!("the arguments of `{}` do not fit: {error}", asked.name))
+        .map_err(|error| format!("invalid arguments for `{}`: {error}", asked.name))
 }
 
 fn matching_tools(find: &FindArguments, offer: &ToolOffer) -> String {
+    // The model picks the number, and every hit costs tokens.
     let limit = find.limit.unwrap_or(8).clamp(1, 50);
     // Other servers' tools are filtered out afterwards, so search for more.
     let wide = if find.server.is_some() { limit * 20 } else { limit };
     let hits = offer.lease.catalog().search(&find.query, wide);
+    // The catalog also holds tools that the rules forbid to every caller.
     let is_listed = |entry: &&CatalogEntry<'_>| {
         offer.lease.is_listed(TargetKind::Tool, entry.server.id.as_str(), entry.tool.name())
     };
@@ -104,7 +107,7 @@ fn matching_tools(find: &FindArguments, offer: &ToolOffer) -> String {
         })
         .collect();
     if lines.is_empty() {
-        return "No tool fits these words. Try other words, or fewer.".to_owned();
+        return "No tool matches the query. Try other or fewer words.".to_owned();
     }
     format!("{}\n\nUse `describe_tool` to see the arguments of one.", lines.join("\n"))
 }
@@ -114,7 +117,7 @@ fn tool_description(wanted: &DescribeArguments, offer: &ToolOffer) -> Result<Str
         let server = servers
             .iter()
             .find(|server| server.name == wanted.server)
-            .ok_or_else(|| format!("there is no server `{}`", wanted.server))?;
+            .ok_or_else(|| format!("unknown server `{}`", wanted.server))?;
         let tool =
             server.tools.iter().find(|tool| tool.name == wanted.tool).ok_or_else(|| {
                 format!("server `{}` has no tool `{}`", wanted.server, wanted.tool)
@@ -123,7 +126,7 @@ fn tool_description(wanted: &DescribeArguments, offer: &ToolOffer) -> Result<Str
     })
 }
 
-/// Returns the lines of a text; lines that are too long are split.
+/// Returns the lines of a text, with lines over `MAX_LINE_CHARS` split.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
     text.lines().flat_map(|line| {
         let mut rest = Some(line);
@@ -154,6 +157,7 @@ fn read_part(read: &ReadArguments, text: &str) -> String {
             break;
         }
         room -= length;
+        // Matches are not consecutive: their numbers let the model read the lines around them.
         if wanted.is_some() {
             out.push_str(&format!("{}: ", place + 1));
         }
@@ -161,10 +165,10 @@ fn read_part(read: &ReadArguments, text: &str) -> String {
         out.push('\n');
     }
     if out.is_empty() {
-        return format!("[No such lines; the text has {total}.]");
+        return format!("[No such lines; the text has {total} lines.]");
     }
     if let Some(next) = next {
-        out.push_str(&format!("[there is more from line {next} of {total}]"));
+        out.push_str(&format!("[continues at line {next} of {total}]"));
     }
     out
 }
@@ -186,10 +190,10 @@ mod tests {
     fn a_long_text_is_read_in_parts_or_by_words() {
         let text = "one\ntwo\nThree\nfour\n";
         for (wanted, expected) in [
-            (read(1, 2, None), "one\ntwo\n[there is more from line 3 of 4]"),
+            (read(1, 2, None), "one\ntwo\n[continues at line 3 of 4]"),
             (read(3, 9, None), "Three\nfour\n"),
             (read(1, 9, Some("THREE")), "3: Three\n"),
-            (read(9, 1, None), "[No such lines; the text has 4.]"),
+            (read(9, 1, None), "[No such lines; the text has 4 lines.]"),
         ] {
             assert_eq!(read_part(&wanted, text), expected);
         }
@@ -204,7 +208,7 @@ mod tests {
             let shown = read_part(&read(from, 10_000, None), &long);
             let (text, more) = shown.split_once('[').unwrap_or((&shown, ""));
             all.extend(text.lines());
-            let Some(next) = more.strip_prefix("there is more from line ") else { break };
+            let Some(next) = more.strip_prefix("continues at line ") else { break };
             from = next.split(' ').next().unwrap().parse().unwrap();
         }
         assert_eq!(all, long);

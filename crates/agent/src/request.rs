@@ -5,7 +5,7 @@ use switchboard_prompting::{CallResult, ChatMessage, ModelRequest, RequestedCall
 use crate::tool_offer::ToolOffer;
 use crate::turn::texts::fence;
 
-/// Builds the request for a model, with the tools offered to it.
+/// Builds a request with the tools offered to the model.
 pub(crate) fn request(offer: &ToolOffer, messages: &[ChatMessage]) -> ModelRequest {
     let messages = if offer.native {
         messages.to_vec()
@@ -20,8 +20,7 @@ pub(crate) fn request(offer: &ToolOffer, messages: &[ChatMessage]) -> ModelReque
     }
 }
 
-/// Converts a message for a model that calls tools in its text. Native calls of another model
-/// become text.
+/// Converts a message for a model that calls tools in its text, with native calls as text.
 fn as_text_message(message: &ChatMessage) -> ChatMessage {
     match message {
         ChatMessage::Assistant { text, calls, .. } if !calls.is_empty() => {
@@ -29,6 +28,7 @@ fn as_text_message(message: &ChatMessage) -> ChatMessage {
             if !text.is_empty() {
                 parts.insert(0, text.clone());
             }
+            // The vendor's own message would repeat the calls in its format.
             ChatMessage::Assistant { text: parts.join("\n\n"), calls: Vec::new(), kept: None }
         }
         ChatMessage::Results { results } => ChatMessage::User {

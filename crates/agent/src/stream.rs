@@ -21,17 +21,9 @@ impl PartialAnswer {
     pub(crate) fn text(&self) -> String {
         self.0.lock().clone()
     }
-
-    fn add(&self, text: &str) {
-        self.0.lock().push_str(text);
-    }
-
-    fn clear(&self) {
-        self.0.lock().clear();
-    }
 }
 
-/// A request to the model: the partial answer, and the step under which it will be stored.
+/// The partial answer to a request, and the step under which the answer will be stored.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ModelQuestion {
     pub(crate) heard: PartialAnswer,
@@ -39,7 +31,7 @@ pub(crate) struct ModelQuestion {
 }
 
 impl ModelQuestion {
-    /// Returns an id for a call of the answer that is unique in the conversation.
+    /// Returns an id, unique in the conversation, for a call of the answer.
     fn call_id(&self, place: usize) -> String {
         format!("call_{}_{}", self.step, place + 1)
     }
@@ -54,10 +46,11 @@ pub(crate) async fn stream(
     question: &ModelQuestion,
 ) -> Result<TurnAnswer, ModelError> {
     let (sender, mut deltas) = mpsc::channel(64);
-    let mut listener = AnswerListener::new(offer, events, question);
+    let mut listener =
+        AnswerListener { offer, events, question, parser: parser(offer), asked: Vec::new() };
     let answering = async {
         let said = model.answer(request, &sender).await;
-        // Ends the loop below.
+        // The loop below ends only when the sender is gone.
         drop(sender);
         said
     };
@@ -79,19 +72,11 @@ struct AnswerListener<'a> {
     asked: Vec<TurnCall>,
 }
 
-impl<'a> AnswerListener<'a> {
-    fn new(
-        offer: &'a ToolOffer,
-        events: &'a mpsc::Sender<Event>,
-        question: &'a ModelQuestion,
-    ) -> Self {
-        Self { offer, events, question, parser: parser(offer), asked: Vec::new() }
-    }
-
+impl AnswerListener<'_> {
     async fn take(&mut self, delta: ModelDelta) {
         match delta {
             ModelDelta::Text(text) => {
-                self.question.heard.add(&text);
+                self.question.heard.0.lock().push_str(&text);
                 let pieces: Vec<MessagePiece> = match &mut self.parser {
                     Some(parser) => parser.push(&text).collect(),
                     None => vec![MessagePiece::Text(text)],
@@ -100,9 +85,12 @@ impl<'a> AnswerListener<'a> {
             }
             ModelDelta::Thinking(text) => self.emit(Event::Thinking { text }).await,
             ModelDelta::Call { name } => self.emit(Event::Writing { target: name }).await,
-            ModelDelta::Waiting { delay, why } => self.emit(Event::backing_off(delay, why)).await,
+            ModelDelta::Waiting { delay, why } => {
+                self.emit(Event::Waiting { seconds: delay.as_secs_f64(), why }).await;
+            }
             ModelDelta::Restarted { why } => {
-                self.question.heard.clear();
+                // The new answer is complete in itself: calls of the abandoned one must not run.
+                self.question.heard.0.lock().clear();
                 self.asked.clear();
                 self.parser = parser(self.offer);
                 self.emit(Event::Again { why }).await;
@@ -117,7 +105,7 @@ impl<'a> AnswerListener<'a> {
             Some("") => {}
             Some(rest) => self.take(ModelDelta::Text(rest.to_owned())).await,
             None => {
-                let why = "the whole answer is not what came piece by piece".to_owned();
+                let why = "the complete answer differs from the streamed text".to_owned();
                 self.take(ModelDelta::Restarted { why }).await;
                 self.take(ModelDelta::Text(said.text.clone())).await;
             }

@@ -24,11 +24,10 @@ pub(crate) struct ToolOffer {
     pub(crate) options: PromptOptions,
 }
 
-/// The conversation's own tools; all others belong to servers.
 const OWN_TOOLS: [&str; 3] = [FIND_TOOLS, DESCRIBE_TOOL, READ_RESULT];
 
 impl ToolOffer {
-    /// Builds the offer of `lease` for a model, within the token budget of the settings.
+    /// Builds the offer of `lease` for a model, within the settings' token budget.
     pub(crate) fn new(
         lease: Lease,
         about: &ModelInfo,
@@ -49,9 +48,11 @@ impl ToolOffer {
             },
             ..PromptOptions::default()
         };
+        // Every request carries the definitions; the rest of the window is for the conversation.
         let budget = settings.prompt_tokens.unwrap_or(about.window / 5);
         let plan = with_shown_servers(&lease, |servers| {
             let mut servers = servers.to_vec();
+            // Vendors cache a prompt up to the first byte that differs.
             order.arrange(&mut servers);
             match about.calls {
                 CallMode::Native(vendor) => fit_native(&servers, budget, vendor, &options),
@@ -67,12 +68,13 @@ impl ToolOffer {
         self.plan.definitions.as_ref().map_or(Value::Null, Definitions::request_value)
     }
 
-    /// Returns the elements that are calls, for a model that calls tools in its text.
+    /// Returns the elements to parse as calls, for a model that calls tools in its text.
     pub(crate) fn dialect(&self) -> CallDialect {
         let mut shapes: Vec<ToolShape> = Vec::new();
         let own = conversation_tools();
         let search = search_tools();
         let searching: &[_] = if self.plan.level.has_search_tools() { &search } else { &[] };
+        // The dialect has the wrapper elements; these are the tools with elements of their own.
         for tool in own.iter().filter(|tool| tool.name == READ_RESULT).chain(searching) {
             shapes.push(tool_shape(tool.name, tool.input_schema));
         }
@@ -119,18 +121,14 @@ impl ToolOffer {
         let id = call.id.unwrap_or(id);
         // An invalid tool name would make vendors reject every later request.
         let name = if is_vendor_safe(&call.name) { call.name } else { vendor_safe(&call.name) };
-        match call.arguments {
-            Err(reason) => TurnCall {
-                id,
-                name,
-                arguments: "{}".to_owned(),
-                what: TurnCallKind::Mistake { message: reason.for_model() },
-            },
+        let (arguments, what) = match call.arguments {
+            Err(reason) => ("{}".to_owned(), TurnCallKind::Mistake { message: reason.for_model() }),
             Ok(arguments) => {
                 let what = self.restore_names(&name, &arguments.text);
-                TurnCall { id, name, arguments: arguments.text, what }
+                (arguments.text, what)
             }
-        }
+        };
+        TurnCall { id, name, arguments, what }
     }
 
     /// Reverts the changes of names and arguments that the vendor required.
@@ -139,6 +137,7 @@ impl ToolOffer {
         let changed = definitions.renamed.iter().any(|key| key.tool == name)
             || definitions.wrapped.contains(name);
         let model_name = definitions.model_name(name);
+        // Parsing would lose precision of large numbers, so untouched arguments keep their text.
         if !changed {
             return self.resolve_name(model_name, arguments);
         }
@@ -147,12 +146,11 @@ impl ToolOffer {
                 self.resolve_name(model_name, &definitions.restore(name, value).to_string())
             }
             Err(error) => {
-                TurnCallKind::Mistake { message: format!("The arguments cannot be read: {error}") }
+                TurnCallKind::Mistake { message: format!("The arguments are not JSON: {error}") }
             }
         }
     }
 
-    /// Resolves a tool name.
     fn resolve_name(&self, name: &str, arguments: &str) -> TurnCallKind {
         if OWN_TOOLS.contains(&name) {
             return TurnCallKind::Own;
@@ -185,9 +183,9 @@ impl ToolOffer {
         let near = nearest_names(name, self.lease.catalog().names().iter(), 3);
         let hint = match near.as_slice() {
             [] => String::new(),
-            near => format!(" Names that come close: `{}`.", near.join("`, `")),
+            near => format!(" Similar names: `{}`.", near.join("`, `")),
         };
-        mistaken_call(&format!("there is no tool `{name}`.{hint}"))
+        mistaken_call(&format!("unknown tool `{name}`.{hint}"))
     }
 }
 
@@ -198,6 +196,7 @@ pub(crate) fn is_vendor_safe(name: &str) -> bool {
 
 /// Replaces the characters of a name that not every vendor accepts.
 fn vendor_safe(name: &str) -> String {
+    // The common denominator of the vendors' APIs: `[a-zA-Z0-9_-]{1,64}`.
     let fits = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     let mut plain: String = name.chars().map(|c| if fits(c) { c } else { '_' }).take(64).collect();
     if plain.is_empty() {
@@ -224,7 +223,6 @@ fn resource_call(server: String, target: String) -> TurnCallKind {
     TurnCallKind::Call { server, wanted: CallKind::Resource, target, arguments: "{}".to_owned() }
 }
 
-/// Resolves `call_tool`, whose `arguments` may be an object or its text.
 fn call_tool(arguments: &str) -> TurnCallKind {
     let of = |key| text_member(arguments, key);
     let (Some(server), Some(tool)) = (of("server"), of("tool")) else {
@@ -236,6 +234,7 @@ fn call_tool(arguments: &str) -> TurnCallKind {
         .unwrap_or_default();
     let text = match inner {
         Value::Null => "{}".to_owned(),
+        // Models often write the object as a JSON string.
         Value::String(text) => text,
         other => other.to_string(),
     };

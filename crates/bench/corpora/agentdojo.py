@@ -1,10 +1,10 @@
-"""Writes the injections of AgentDojo as one JSON object per line, out of its wheel and without installing it.
+"""Writes the injections of AgentDojo as JSON Lines, from its wheel, without installing it.
 
     pip download --no-deps agentdojo==0.1.35
     python3 crates/bench/corpora/agentdojo.py agentdojo-0.1.35-py3-none-any.whl > agentdojo.jsonl
     cargo xtask bench scan --corpus agentdojo.jsonl
 
-Each line has `text`, an attack with a goal in it, and `kind`, which attack it is.
+Each line has `text`, an attack that contains a goal, and `kind`, the name of the attack.
 """
 
 import ast
@@ -12,12 +12,12 @@ import json
 import sys
 import zipfile
 
-# What stands in for a part of a text that is only known when the benchmark runs.
+# Placeholder for a part of a text that is known only when AgentDojo runs.
 UNKNOWN = "Emma Johnson"
 
 
 def text_of(node, names):
-    """The text of an expression, as far as the source says it."""
+    """Returns the text of an expression, with a placeholder for parts that are not constant."""
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.Name):
@@ -32,7 +32,7 @@ def text_of(node, names):
 
 
 def assigned(tree):
-    """Every name of a file that a text is given to."""
+    """Returns the names of a file that are assigned a text, with the text."""
     names = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
@@ -52,7 +52,7 @@ def goals(wheel):
 
 
 def attacks(wheel):
-    """The attacks with a fixed text around the goal, by name."""
+    """Yields name and text of each attack that has a fixed text around the goal."""
     for path in sorted(wheel.namelist()):
         if "/attacks/" not in path or not path.endswith("_attacks.py"):
             continue

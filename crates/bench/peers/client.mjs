@@ -1,5 +1,5 @@
 // The TypeScript SDK's client under the same load as the others.
-// Reads for how many milliseconds to call, prints what came of it as JSON, until its input ends.
+// For each line of input, calls for that many milliseconds and prints the result as JSON.
 import { createRequire } from "node:module";
 import { createInterface } from "node:readline";
 import { pathToFileURL } from "node:url";
@@ -9,7 +9,7 @@ for (let at = 2; at + 1 < process.argv.length; at += 2) {
   options[process.argv[at].slice(2)] = process.argv[at + 1];
 }
 
-// The SDK lies in the test environment, not beside this file.
+// The SDK is installed in the test environment, not next to this file.
 const require = createRequire(`${options.modules}/`);
 const load = async (name) => import(pathToFileURL(require.resolve(`@modelcontextprotocol/sdk/${name}`)).href);
 
@@ -42,7 +42,7 @@ async function run(client, milliseconds) {
     while (first || now < end) {
       first = false;
       const result = await client.callTool({ name: "echo", arguments: { text } });
-      if (result.content[0].text.length !== text.length) throw new Error("another text came back");
+      if (result.content[0].text.length !== text.length) throw new Error("a different text came back");
       const then = performance.now();
       times.push((then - now) * 1000);
       now = then;

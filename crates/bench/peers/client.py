@@ -1,6 +1,6 @@
 """The Python SDK's client under the same load as the others.
 
-Reads for how many milliseconds to call, prints what came of it as JSON, until its input ends.
+For each line of input, calls for that many milliseconds and prints the result as JSON.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ async def run(client, text, in_flight, milliseconds):
             first = False
             result = await client.call_tool("echo", {"text": text})
             if len(result.content[0].text) != len(text):
-                raise RuntimeError("another text came back")
+                raise RuntimeError("a different text came back")
             then = time.perf_counter()
             times.append((then - now) * 1e6)
             now = then

@@ -1,4 +1,4 @@
-"""A FastMCP proxy in front of the servers of a configuration file, over HTTP or over pipes."""
+"""A FastMCP proxy in front of the servers of a configuration file, over HTTP or stdio."""
 
 import json
 import sys

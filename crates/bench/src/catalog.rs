@@ -1,4 +1,4 @@
-//! `catalog`: fifty thousand tools, found and leased.
+//! `catalog`: time to search and lease a catalog of 50,000 tools.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use crate::server::{MadeTool, definitions, questions};
 const SERVERS: u64 = 25;
 const TOOLS: usize = 2_000;
 const QUESTIONS: usize = 50;
-/// Each question is asked this often and the middle time counts, so that a pause does not.
+/// Number of runs per question; their median is not affected by a pause.
 const REPEATS: usize = 9;
 
 #[derive(Deserialize, Serialize)]
@@ -33,11 +33,11 @@ struct CatalogTimes {
     search_worst_ms: f64,
 }
 
-/// Makes the tools up, searches and leases them, and prints how long that took.
+/// Generates the tools, searches and leases them, and prints the times.
 pub(crate) fn measure() -> Result<()> {
     let fleet = Arc::new(fleet()?);
     let checks = Arc::new(CheckCache::default());
-    // What a lease costs after a change: the catalog is made anew.
+    // Includes building a new catalog, as after every change of the fleet.
     let lease = || {
         Lease::new(Arc::clone(&fleet), Arc::new(Catalog::from_fleet(&fleet)), Arc::clone(&checks))
     };
@@ -105,7 +105,7 @@ fn item(made: MadeTool) -> Result<ListedItem> {
     Ok(ListedItem { key: made.name.into(), raw: RawValue::from_string(made.definition)? })
 }
 
-/// Measures in processes of their own, and reports.
+/// Measures in child processes and returns the report.
 pub(crate) async fn section(passes: usize) -> Result<ReportSection> {
     let found: Vec<CatalogTimes> = measure_passes("catalog", passes).await?;
     let middle = |of: fn(&CatalogTimes) -> f64| median_of(&found, of);
@@ -123,8 +123,8 @@ pub(crate) async fn section(passes: usize) -> Result<ReportSection> {
     Ok(ReportSection {
         title: "catalog".to_owned(),
         note: format!(
-            "{SERVERS} servers with {TOOLS} tools each; {QUESTIONS} questions, each the middle of \
-             {REPEATS}; names and index are made once per change, when first needed. Median of {passes}."
+            "{SERVERS} servers with {TOOLS} tools each; {QUESTIONS} questions, each the median of \
+             {REPEATS}; names and index are built once per change, on first use. Median of {passes}."
         ),
         table: Table { head, rows: vec![row] },
         targets: vec![

@@ -1,6 +1,6 @@
-//! What goes wrong in a benchmark: a sentence for the one who runs it.
+//! Errors of the benchmarks: sentences for the person who runs them.
 
-/// Any failure; there is nobody here to tell one kind from another.
+/// Any failure; no code here distinguishes kinds of errors.
 pub(crate) type BenchError = Box<dyn std::error::Error + Send + Sync>;
 
 pub(crate) type Result<T> = std::result::Result<T, BenchError>;

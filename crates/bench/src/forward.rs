@@ -1,4 +1,4 @@
-//! `forward`: the floor of gateways, which forwards bytes and understands nothing but ids.
+//! `forward`: the floor of gateways, a proxy that forwards bytes and parses only ids.
 
 use std::collections::HashMap;
 use std::io::{Read, Write};
@@ -30,15 +30,15 @@ const MAX_BODY_BYTES: usize = 64 << 20;
 
 #[derive(Args)]
 pub(crate) struct ForwardOptions {
-    /// Takes requests at this address; pipes otherwise
+    /// Listen for HTTP requests at this address; otherwise use stdio
     #[arg(long)]
     listen: Option<String>,
-    /// Forwards to this address; to a server over pipes otherwise
+    /// Forward to this address; otherwise to a stdio server
     #[arg(long)]
     url: Option<String>,
 }
 
-/// Forwards until it is ended, or until its input ends.
+/// Forwards until the process is killed or, over stdio, until its input ends.
 pub(crate) async fn run(options: ForwardOptions) -> Result<()> {
     match (options.listen, options.url) {
         (Some(listen), Some(url)) => serve(&listen, web_router(&url)?).await,
@@ -50,7 +50,7 @@ pub(crate) async fn run(options: ForwardOptions) -> Result<()> {
 async fn serve(listen: &str, router: Router) -> Result<()> {
     let listener = TcpListener::bind(listen).await?;
     let prompt = listener.tap_io(|stream| {
-        // Without it answers are late, which the measurement shows.
+        // Ignored: a failure only delays answers, which the measurement shows.
         _ = stream.set_nodelay(true);
     });
     Ok(axum::serve(prompt, router.layer(DefaultBodyLimit::max(MAX_BODY_BYTES))).await?)
@@ -61,7 +61,7 @@ struct HttpUpstream {
     url: Url,
 }
 
-/// HTTP in, HTTP out: one request for every request, headers and body as they came.
+/// Forwards HTTP to HTTP: one request per request, with headers and body as received.
 fn web_router(url: &str) -> Result<Router> {
     switchboard_wire::prepare_tls();
     let client = Client::builder().tcp_nodelay(true).no_proxy().build()?;
@@ -74,6 +74,7 @@ async fn forward(
     mut headers: HeaderMap,
     body: Bytes,
 ) -> Response {
+    // These describe the incoming connection; the client sets its own.
     for name in [HOST, CONTENT_LENGTH, CONNECTION] {
         headers.remove(name);
     }
@@ -85,6 +86,7 @@ async fn forward(
     let mut response = (status, body).into_response();
     match kind {
         Some(kind) => _ = response.headers_mut().insert(CONTENT_TYPE, kind),
+        // `into_response` has set a default type.
         None => _ = response.headers_mut().remove(CONTENT_TYPE),
     }
     response
@@ -102,7 +104,7 @@ struct ForwardedMessage {
     id: Option<u64>,
 }
 
-/// HTTP in, lines out: a body becomes a line, and the line with the same id becomes the answer.
+/// Forwards HTTP to stdio: a body becomes a line, and the line with the same id becomes the answer.
 fn pipe_router() -> Result<Router> {
     let PipedProcess { input, output, process } = piped_server(&[])?;
     let upstream = Arc::new(PipeUpstream {
@@ -119,12 +121,13 @@ fn pipe_router() -> Result<Router> {
                 return Ok(());
             };
             if let Some(settle) = answered.waiting().remove(&id) {
-                // The client may have disconnected; its answer is not needed then.
+                // Fails if the client has disconnected; the answer is not needed then.
                 _ = settle.send(line);
             }
             Ok(())
         });
         let ended = read.await;
+        // Dropping the senders answers all pending requests with 502.
         answered.waiting().clear();
         ended
     });
@@ -170,7 +173,7 @@ async fn write(upstream: Arc<PipeUpstream>, mut to: ChildStdin) -> Result<()> {
     }
 }
 
-/// Pipe in, pipe out: two threads copy between our own pipes and those of one server.
+/// Copies stdio to stdio: two threads between the pipes of this process and those of one server.
 fn copy_pipes() -> Result<()> {
     use std::process::{Command, Stdio};
 
@@ -183,7 +186,7 @@ fn copy_pipes() -> Result<()> {
     let ours = raw_output()?;
     let back = std::thread::spawn(move || carry(output, ours));
     carry(std::io::stdin(), input)?;
-    back.join().map_err(|_| "the way back broke")??;
+    back.join().map_err(|_| "the thread that copies the output panicked")??;
     process.wait()?;
     Ok(())
 }

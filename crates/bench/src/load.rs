@@ -1,4 +1,4 @@
-//! Puts a load on a client and measures what comes of it.
+//! Puts a load on a client and measures latency, throughput and processor time.
 
 use std::time::{Duration, Instant};
 
@@ -8,19 +8,19 @@ use serde::{Deserialize, Serialize};
 use crate::error::Result;
 use crate::meter;
 
-/// A client that makes one kind of call over and over.
+/// A client that repeats one call.
 pub(crate) trait LoadClient: Clone + Send + Sync + 'static {
-    /// Makes the call and returns how many bytes the result has.
+    /// Makes the call and returns the size of its result in bytes.
     fn call(&self) -> impl Future<Output = Result<usize>> + Send;
 }
 
-/// What to ask of a client, over and over.
+/// The load on a client: payload size and concurrency.
 #[derive(Args, Clone, Copy, Debug)]
 pub(crate) struct CallLoad {
-    /// Bytes of text, there and back.
+    /// Bytes of text in each direction.
     #[arg(long)]
     pub(crate) bytes: usize,
-    /// Calls that are under way at the same time.
+    /// Number of calls in flight.
     #[arg(long)]
     pub(crate) in_flight: usize,
 }
@@ -28,17 +28,17 @@ pub(crate) struct CallLoad {
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
 pub(crate) struct LoadResult {
     pub(crate) calls: u64,
-    /// Half of the calls took less, in microseconds.
+    /// Median latency in microseconds.
     pub(crate) p50: f64,
-    /// All but one in a hundred took less, in microseconds.
+    /// 99th percentile of the latency in microseconds.
     pub(crate) p99: f64,
     pub(crate) rate: f64,
     /// Processor time of the client's process per call, in microseconds.
     pub(crate) cpu: f64,
 }
 
-/// Reads for how many milliseconds to call, does so, prints what came of it, and so on until the
-/// input ends.
+/// For each line of standard input, calls for that many milliseconds and prints the result as JSON.
+/// Ends with the input.
 pub(crate) async fn serve_load(client: &impl LoadClient, load: CallLoad) -> Result<()> {
     loop {
         let read = tokio::task::spawn_blocking(|| std::io::stdin().lines().next().transpose());
@@ -48,7 +48,7 @@ pub(crate) async fn serve_load(client: &impl LoadClient, load: CallLoad) -> Resu
     }
 }
 
-/// Calls for a while and says what came of it.
+/// Runs the load for `length` and returns the measurements.
 pub(crate) async fn run(
     client: &impl LoadClient,
     load: CallLoad,
@@ -57,7 +57,7 @@ pub(crate) async fn run(
     let started = Instant::now();
     let end = started + length;
     let used = meter::processor_time();
-    // On the runtime's own threads, as a caller would be; the main thread is not one of them.
+    // Spawned to run on the runtime's workers, as in a real program; the main thread is not one.
     let callers: Vec<_> = (0..load.in_flight.max(1))
         .map(|_| tokio::spawn(caller(client.clone(), load.bytes, end)))
         .collect();
@@ -81,7 +81,7 @@ pub(crate) async fn run(
 async fn caller(client: impl LoadClient, bytes: usize, end: Instant) -> Result<Vec<Duration>> {
     let mut times = Vec::with_capacity(1_024);
     let mut now = Instant::now();
-    // One call at least, so that there is always something to report.
+    // At least one call, so that there is always something to report.
     while times.is_empty() || now < end {
         let found = client.call().await?;
         if found < bytes {

@@ -1,4 +1,4 @@
-//! `cargo xtask bench`: Switchboard beside a bare client, rmcp, the official SDKs and other gateways.
+//! `cargo xtask bench`: Switchboard against a bare client, rmcp, the SDKs and other gateways.
 #![expect(
     clippy::print_stdout,
     clippy::print_stderr,
@@ -31,11 +31,11 @@ use std::process::ExitCode;
 use clap::{Parser, Subcommand};
 use error::Result;
 
-/// The allocator of the shipped program, for every contestant that is Rust.
+/// The allocator of the shipped program, so that every Rust contestant uses the same one.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Switchboard beside a bare client, rmcp, the official SDKs and other gateways.
+/// Compare Switchboard with a bare client, rmcp, the official SDKs and other gateways.
 #[derive(Parser)]
 #[command(args_conflicts_with_subcommands = true)]
 struct BenchOptions {
@@ -47,9 +47,9 @@ struct BenchOptions {
 
 #[derive(Subcommand)]
 enum BenchCommand {
-    /// The gateway under load while its servers are killed
+    /// Put the gateway under load while its servers are killed
     Soak(soak::SoakOptions),
-    /// A server starts and stops, and nothing is left behind
+    /// Restart a server many times and check for leaks
     Restarts(restarts::RestartOptions),
     #[command(hide = true)]
     RawServer(server::RawServerOptions),
@@ -74,7 +74,7 @@ fn main() -> ExitCode {
 }
 
 fn dispatch(options: BenchOptions) -> Result<()> {
-    // The server over pipes runs without a runtime.
+    // Outside the runtime: the stdio server uses none, and the HTTP server starts its own.
     if let Some(BenchCommand::RawServer(options)) = &options.command {
         return server::run(options);
     }

@@ -1,4 +1,4 @@
-//! `memory`: what a hundred ready servers cost the host.
+//! `memory`: resident memory of a host with a hundred ready servers.
 
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -21,7 +21,8 @@ struct Resident {
     searched_mb: f64,
 }
 
-/// Starts the servers and prints how much memory this process has before and after.
+/// Starts the servers and prints the resident memory of this process before, with all ready, and
+/// after a search.
 pub(crate) async fn measure() -> Result<()> {
     let before_mb = resident();
     let home = TempDir::new()?;
@@ -49,7 +50,7 @@ fn resident() -> f64 {
     meter::resident_bytes().map_or(f64::NAN, |bytes| bytes as f64 / 1e6)
 }
 
-/// Measures in processes of their own, and reports.
+/// Measures in child processes and returns the report.
 pub(crate) async fn section(passes: usize) -> Result<ReportSection> {
     let found: Vec<Resident> = measure_passes("memory", passes).await?;
     let middle = |of: fn(&Resident) -> f64| median_of(&found, of);
@@ -64,9 +65,9 @@ pub(crate) async fn section(passes: usize) -> Result<ReportSection> {
         note: format!(
             "{SERVERS} ready stdio servers with {TOOLS} tools each, the ledger on; resident memory \
              of the host's process in MB, median of {passes}. No keepers run here; each would be a \
-             small process of its own."
+             small separate process."
         ),
-        table: Table { head: "before|all ready|and searched once", rows: vec![row] },
+        table: Table { head: "before|all ready|after a search", rows: vec![row] },
         targets: vec![at_most("memory with 100 servers and 2,000 tools", 40.0, ready, " MB")],
         measured: json!(found),
     })

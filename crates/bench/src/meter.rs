@@ -1,4 +1,4 @@
-//! What measurements are made of: processor time, memory, medians, and processes of their own.
+//! Building blocks of measurements: processor time, memory, medians and child processes.
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use tokio::process::Command;
 
 use crate::error::Result;
 
-/// The processor time of all threads of this process, to the nanosecond.
+/// Returns the processor time of all threads of this process, with nanosecond resolution.
 #[cfg(unix)]
 pub(crate) fn processor_time() -> Duration {
     let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
@@ -16,14 +16,14 @@ pub(crate) fn processor_time() -> Duration {
     Duration::new(seconds, u32::try_from(time.tv_nsec).unwrap_or_default())
 }
 
-/// There is no such clock here, so the columns of processor time stay empty.
+/// Returns zero: this platform has no such clock, so the columns of processor time mean nothing.
 #[cfg(not(unix))]
 pub(crate) fn processor_time() -> Duration {
     Duration::ZERO
 }
 
-/// Does the work and gives back the processor seconds it took; where there is no such clock, the
-/// seconds that passed.
+/// Runs `work` and returns the processor seconds that it took, with its result. On platforms
+/// without such a clock, returns the elapsed seconds.
 pub(crate) fn spent<T>(work: impl FnOnce() -> T) -> (f64, T) {
     let started = Instant::now();
     let before = processor_time();
@@ -33,12 +33,12 @@ pub(crate) fn spent<T>(work: impl FnOnce() -> T) -> (f64, T) {
     (took.as_secs_f64(), done)
 }
 
-/// The resident memory of this process in bytes, where the system tells it in a file.
+/// Returns the resident memory of this process in bytes, if `/proc` reports it.
 pub(crate) fn resident_bytes() -> Option<u64> {
     bytes_in(&std::fs::read_to_string("/proc/self/status").ok()?, "VmRSS:")
 }
 
-/// Finds a part of it in what the system says about a process.
+/// Returns one memory value from the `/proc/PID/status` text of a process, in bytes.
 pub(crate) fn bytes_in(status: &str, part: &str) -> Option<u64> {
     let line = status.lines().find_map(|line| line.strip_prefix(part))?;
     let kilobytes: u64 = line.trim().trim_end_matches("kB").trim().parse().ok()?;
@@ -57,25 +57,26 @@ pub(crate) fn median(values: impl Iterator<Item = f64>) -> f64 {
     upper
 }
 
-/// The middle of one number of all passes.
+/// Returns the median of one metric over all passes.
 pub(crate) fn median_of<T>(passes: &[T], number: fn(&T) -> f64) -> f64 {
     median(passes.iter().map(number))
 }
 
-/// The middle of the ratios within each pass: both sides met the same conditions.
+/// Returns the median of the ratios within each pass, in which both sides meet the same conditions.
 pub(crate) fn median_ratio<T>(passes: &[T], to: &[T], number: fn(&T) -> f64) -> f64 {
     median(passes.iter().zip(to).map(|(left, right)| number(left) / number(right)))
 }
 
-/// The middle of the differences within each pass.
+/// Returns the median of the differences within each pass.
 pub(crate) fn median_difference<T>(passes: &[T], to: &[T], number: fn(&T) -> f64) -> f64 {
     median(passes.iter().zip(to).map(|(left, right)| number(left) - number(right)))
 }
 
-/// No measurement takes longer, not even on a machine with other things to do.
+/// Maximum duration of a measurement, even on a busy machine.
 const MEASURE_TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Runs the measurement and reads what it printed; what takes too long is killed.
+/// Runs a measurement in a child process and parses the JSON that it prints. Kills the process at
+/// the timeout.
 pub(crate) async fn measure_in_child<T: DeserializeOwned>(what: &str) -> Result<T> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["measure", what]);
@@ -89,7 +90,7 @@ pub(crate) async fn measure_in_child<T: DeserializeOwned>(what: &str) -> Result<
     Ok(serde_json::from_slice(&output.stdout)?)
 }
 
-/// Runs it as often as there are passes.
+/// Runs the measurement once per pass, each time in a new process.
 pub(crate) async fn measure_passes<T: DeserializeOwned>(
     what: &str,
     passes: usize,

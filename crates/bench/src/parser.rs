@@ -1,4 +1,4 @@
-//! `parser`: how fast a streamed message becomes text and calls, and how that grows.
+//! `parser`: speed of parsing a streamed message into text and calls, and its growth with size.
 
 use std::hint::black_box;
 
@@ -11,24 +11,24 @@ use crate::meter::{measure_in_child, median, spent};
 use crate::report::{PerformanceTarget, ReportSection, Table, at_least, at_most, number};
 
 const SIZE: usize = 200_000;
-/// How many characters come at once.
+/// Number of characters per chunk.
 const CHUNK: usize = 20;
-/// Each message is read this often, in turn with the others.
+/// How often each message is parsed, in turn with the others.
 const ROUNDS: usize = 12;
-/// The Assembler stands beside the messages under this name.
+/// Title of the row of [`Assembler`], which joins native calls and parses no text.
 const NATIVE: &str = "native call, large JSON arguments";
 
 #[derive(Deserialize, Serialize)]
 struct ParseTimes {
     title: String,
-    /// Whether a model would write it in good faith.
+    /// Whether it is a message that a model writes in good faith.
     ordinary: bool,
     bytes: usize,
     /// Processor seconds per message of `bytes`, one per round.
     once: Vec<f64>,
     /// Processor seconds per message of twice the size, one per round.
     twice: Vec<f64>,
-    /// Processor seconds if the whole text is read again after each chunk.
+    /// Processor seconds if the whole text is parsed again after each chunk.
     again: Option<f64>,
 }
 
@@ -40,7 +40,7 @@ struct Subject {
     twice: String,
 }
 
-/// Reads messages in chunks and prints how long that took.
+/// Parses messages in chunks and prints the times.
 pub(crate) fn measure(with_anchor: AnchorChoice) -> Result<()> {
     let subjects = subjects();
     let dialect = dialect();
@@ -57,7 +57,7 @@ pub(crate) fn measure(with_anchor: AnchorChoice) -> Result<()> {
             again: None,
         })
         .collect();
-    // The first round warms caches and the allocator up.
+    // The first round warms up caches and the allocator, and is not counted.
     for round in 0..=ROUNDS {
         for ((subject, (once, twice)), found) in subjects.iter().zip(&chunks).zip(&mut found) {
             let took = |chunks: &[&str]| {
@@ -83,7 +83,7 @@ pub(crate) fn measure(with_anchor: AnchorChoice) -> Result<()> {
     Ok(())
 }
 
-/// Whether the other way is measured as well, which takes seconds.
+/// Whether the baseline is measured too, which takes seconds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AnchorChoice {
     Measured,
@@ -139,7 +139,7 @@ fn assemble_chunks(chunks: &[&str], _: CallDialect) -> usize {
     assembler.finish().into_iter().map(black_box).count()
 }
 
-/// Cline's way: whatever has come so far is read from its beginning after each chunk.
+/// The baseline: parses the message from its beginning after each chunk, as Cline does.
 fn reparse_chunks(chunks: &[&str]) -> usize {
     let mut message = String::new();
     let mut blocks = 0;
@@ -150,7 +150,7 @@ fn reparse_chunks(chunks: &[&str]) -> usize {
     blocks
 }
 
-/// One row: everything that was measured of one kind of message.
+/// A table row: the results of one kind of message.
 struct ParserRow {
     title: String,
     ordinary: bool,
@@ -160,11 +160,11 @@ struct ParserRow {
     again: Option<f64>,
 }
 
-/// Measures in processes of their own, and reports.
+/// Measures in child processes and returns the report.
 pub(crate) async fn section(passes: usize) -> Result<ReportSection> {
     let mut found: Vec<Vec<ParseTimes>> = Vec::new();
     for pass in 0..passes {
-        // Reading again and again takes seconds, so one process does it, and does it once.
+        // The baseline takes seconds, so only one process measures it, once.
         let what = if pass == 0 { "parser-and-anchor" } else { "parser" };
         found.push(measure_in_child(what).await?);
     }
@@ -189,8 +189,8 @@ pub(crate) async fn section(passes: usize) -> Result<ReportSection> {
         note: format!(
             "A message of {} KB in chunks of {CHUNK} characters. MB per second of processor time, \
              best / median of {passes} processes; growth is how much longer twice the message takes; \
-             the last column is how much longer it takes to read the whole text again after each \
-             chunk, which is Cline's way, done by our copy of its rules.",
+             the last column is how much longer it takes to parse the whole text again after each \
+             chunk, as Cline does, with our implementation of its rules.",
             SIZE / 1_000
         ),
         table: Table { head: "message|MB/s|growth|x again from the start", rows: shown.collect() },
@@ -207,7 +207,7 @@ fn rows(found: &[Vec<ParseTimes>]) -> Vec<ParserRow> {
         let twice = of.iter().flat_map(|one| one.twice.iter().copied());
         let speed = |seconds: f64| first.bytes as f64 / seconds / 1e6;
         let middle = median(times());
-        // Against the same process: what else the machine does falls on both sides.
+        // Within one process, so that other load on the machine affects both sides.
         let again = first.again.map(|again| again / median(first.once.iter().copied()));
         ParserRow {
             title: first.title.clone(),
@@ -223,9 +223,9 @@ fn rows(found: &[Vec<ParseTimes>]) -> Vec<ParserRow> {
 
 struct SampleKind {
     title: &'static str,
-    /// Whether a model would write it in good faith.
+    /// Whether it is a message that a model writes in good faith.
     is_ordinary: bool,
-    /// Makes a message of about so many bytes.
+    /// Generates a message of about this many bytes.
     message: fn(usize) -> String,
 }
 
@@ -261,7 +261,7 @@ const fn hostile(title: &'static str, message: fn(usize) -> String) -> SampleKin
     SampleKind { title, is_ordinary: false, message }
 }
 
-/// The elements that the messages use.
+/// Returns a dialect with the elements that the messages use.
 fn dialect() -> CallDialect {
     let schema = serde_json::json!({"properties": {
         "number": {"type": "integer"}, "labels": {"type": "array"},
@@ -272,7 +272,7 @@ fn dialect() -> CallDialect {
     CallDialect::new().with_tools(others.chain([named]))
 }
 
-/// A JSON object of about `bytes`: rows of a table and one long text.
+/// Returns a JSON object of about `bytes` bytes: rows of a table and one long text.
 fn json_object(bytes: usize) -> String {
     let rows = repeat_to_size(bytes / 2, |number| {
         let comma = if number == 0 { "" } else { "," };

@@ -1,4 +1,4 @@
-//! `policy`: a decision among a thousand rules.
+//! `policy`: time of a decision among a thousand rules.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ struct PolicyTimes {
     load_ms: f64,
 }
 
-/// Makes rules up, decides with them, and prints how long that took.
+/// Generates rules, decides with them, and prints the times.
 pub(crate) fn measure() -> Result<()> {
     let file: Arc<Path> = Path::new("policy.json").into();
     let text = json!({ "rules": rules() }).to_string();
@@ -54,7 +54,8 @@ pub(crate) fn measure() -> Result<()> {
     Ok(())
 }
 
-/// Exact names, names with a star behind, before and inside, and conditions on single names.
+/// Returns rules for exact names, rules for patterns with stars in several places, and rules with a
+/// condition.
 fn rules() -> Vec<Value> {
     let rule = |number: usize| match number % 5 {
         0 => json!({"effect": "deny", "target": format!("server{}/delete{number}", number % 50)}),
@@ -70,7 +71,7 @@ fn rules() -> Vec<Value> {
     (0..RULES).map(rule).collect()
 }
 
-/// The microseconds of one decision, over many of them.
+/// Returns the microseconds per decision, averaged over many.
 fn decision_micros(mut decide: impl FnMut() -> bool) -> f64 {
     let begun = Instant::now();
     for _ in 0..DECISIONS {
@@ -79,7 +80,7 @@ fn decision_micros(mut decide: impl FnMut() -> bool) -> f64 {
     begun.elapsed().as_secs_f64() * 1e6 / f64::from(DECISIONS)
 }
 
-/// Measures in processes of their own, and reports.
+/// Measures in child processes and returns the report.
 pub(crate) async fn section(passes: usize) -> Result<ReportSection> {
     let found: Vec<PolicyTimes> = measure_passes("policy", passes).await?;
     let middle = |of: fn(&PolicyTimes) -> f64| median_of(&found, of);
@@ -94,7 +95,7 @@ pub(crate) async fn section(passes: usize) -> Result<ReportSection> {
     Ok(ReportSection {
         title: "policy".to_owned(),
         note: format!(
-            "{RULES} rules; a tool that 200 of them could cover by their stars, and one with a \
+            "{RULES} rules; a tool that the patterns of 200 rules could match, and one with a \
              condition of its own. Median of {passes}."
         ),
         table: Table { head, rows: vec![row] },

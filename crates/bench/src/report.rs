@@ -1,4 +1,4 @@
-//! What is printed at the end: tables for people, or everything as JSON.
+//! The report: Markdown tables for people, or every number as JSON.
 
 use std::fmt::Write as _;
 
@@ -8,18 +8,18 @@ use serde_json::Value;
 #[derive(Serialize)]
 pub(crate) struct ReportSection {
     pub(crate) title: String,
-    /// What the numbers mean, in a sentence or two.
+    /// Explains the numbers in a sentence or two.
     #[serde(skip)]
     pub(crate) note: String,
     #[serde(skip)]
     pub(crate) table: Table,
     pub(crate) targets: Vec<PerformanceTarget>,
-    /// Every number that was measured.
+    /// Every measured number.
     pub(crate) measured: Value,
 }
 
 impl ReportSection {
-    /// A section without targets and numbers.
+    /// Creates a section without targets and raw numbers.
     pub(crate) fn table(title: &str, note: impl Into<String>, table: Table) -> Self {
         let title = title.to_owned();
         Self { title, note: note.into(), table, targets: Vec::new(), measured: Value::Null }
@@ -28,12 +28,12 @@ impl ReportSection {
 
 #[derive(Default)]
 pub(crate) struct Table {
-    /// The names of the columns, with `|` between.
+    /// Column names, separated by `|`.
     pub(crate) head: &'static str,
     pub(crate) rows: Vec<Vec<String>>,
 }
 
-/// What is promised, and what was found.
+/// A performance target and the measured result.
 #[derive(Clone, Debug, Serialize)]
 pub(crate) struct PerformanceTarget {
     pub(crate) what: String,
@@ -42,7 +42,7 @@ pub(crate) struct PerformanceTarget {
     pub(crate) met: bool,
 }
 
-/// A number that must not be larger than the limit.
+/// Creates a target with an upper limit. NaN, which means not measured, misses it.
 pub(crate) fn at_most(
     what: impl Into<String>,
     limit: f64,
@@ -54,7 +54,7 @@ pub(crate) fn at_most(
     PerformanceTarget { what: what.into(), wanted, found: shown, met: found <= limit }
 }
 
-/// A number that must not be smaller than the limit.
+/// Creates a target with a lower limit. NaN, which means not measured, misses it.
 pub(crate) fn at_least(
     what: impl Into<String>,
     limit: f64,
@@ -99,7 +99,7 @@ impl Table {
     }
 }
 
-/// A number with as many digits as are worth reading.
+/// Formats a number with about three significant digits, and NaN as a dash.
 pub(crate) fn number(value: f64) -> String {
     match value.abs() {
         size if size.is_nan() => "–".to_owned(),

@@ -1,4 +1,4 @@
-//! `restarts`: a server is started and stopped thousands of times; nothing may be left behind.
+//! `restarts`: restarts a server thousands of times and checks for leaks.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -14,25 +14,25 @@ use crate::client::{EngineServer, require_ready, start_kept_host};
 use crate::error::Result;
 use crate::meter;
 
-/// What is there before the first tenth of the cycles is over is not counted: caches fill.
+/// Divisor of the cycles: the baseline is taken after the first tenth, when caches are filled.
 const WARM_UP: usize = 10;
-/// How often the state is printed.
+/// Number of progress lines.
 const PROGRESS_LINES: usize = 10;
 /// How long one start may take.
 const START_TIMEOUT: Duration = Duration::from_secs(60);
-/// How long what ended may take to be seen as gone.
+/// How long the resources of ended processes may take to be released.
 const SETTLE_TIMEOUT: Duration = Duration::from_secs(10);
 
 #[derive(Args)]
 pub(crate) struct RestartOptions {
     #[arg(long, default_value_t = 10_000)]
     cycles: usize,
-    /// By how many percent memory may grow after a tenth
+    /// Maximum growth of memory after a tenth of the cycles, in percent
     #[arg(long, default_value_t = 5)]
     growth: u32,
 }
 
-/// What this process holds.
+/// Resources that this process holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Holdings {
     files: usize,
@@ -41,7 +41,7 @@ struct Holdings {
     resident_mb: f64,
 }
 
-/// Restarts as often as wanted, prints what is held on the way, and fails if it grows.
+/// Restarts the server, prints the held resources along the way, and fails if they grow.
 pub(crate) async fn run(options: RestartOptions) -> Result<()> {
     let RestartOptions { cycles, growth } = options;
     let home = TempDir::new()?;
@@ -62,7 +62,7 @@ pub(crate) async fn run(options: RestartOptions) -> Result<()> {
             warm = Some(settled_holdings(None).await?);
         }
     }
-    let warm = warm.ok_or("no cycle was asked for")?;
+    let warm = warm.ok_or("no cycles were requested")?;
     let last = settled_holdings(Some(warm)).await?;
     host.stop().await;
     let seconds = began.elapsed().as_secs_f64();
@@ -91,7 +91,10 @@ async fn restart(host: &Host) -> Result<()> {
     Ok(())
 }
 
-/// What is held once what ended is gone: as little as `before`, or the least that was seen.
+/// Waits until the resources of ended processes are released, and returns the held ones.
+///
+/// Returns once files and threads are down to `before`, or after [`SETTLE_TIMEOUT`] with the
+/// minimum seen.
 async fn settled_holdings(before: Option<Holdings>) -> Result<Holdings> {
     let end = Instant::now() + SETTLE_TIMEOUT;
     let mut least = current_holdings()?;
@@ -123,7 +126,7 @@ fn current_holdings() -> Result<Holdings> {
     })
 }
 
-/// Children of ours that have ended and were not waited for.
+/// Counts child processes that have ended and were not waited for.
 fn zombies() -> usize {
     let Ok(folder) = std::fs::read_dir("/proc") else { return 0 };
     let us = std::process::id().to_string();

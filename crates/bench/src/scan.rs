@@ -1,4 +1,4 @@
-//! `scan`: how long the scanner takes for a definition, and what it says to poisoned and real ones.
+//! `scan`: time of the scanner per definition, and its verdicts on poisoned and real ones.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
@@ -17,7 +17,7 @@ use crate::report::{ReportSection, Table, at_most, number};
 /// Our own definitions, one per line.
 const POISONED: &str = include_str!("../../scan/tests/data/poisoned.jsonl");
 const BENIGN: &str = include_str!("../../scan/tests/data/benign.jsonl");
-/// Each definition is scanned so often, and the middle time counts.
+/// Number of scans per definition; their median counts.
 const REPEATS: usize = 9;
 
 #[derive(Serialize)]
@@ -26,17 +26,17 @@ struct ScanRow {
     definitions: usize,
     held: usize,
     asked: usize,
-    /// Something was found that weighs less; of a result, enough to say whose words it is.
+    /// Findings below both limits; in a result, enough to label its origin.
     noted: usize,
     mean_us: f64,
     worst_us: f64,
 }
 
-/// Something that is scanned.
+/// An input of the scanner.
 enum Sample {
     /// The definition of a tool.
     Definition(String),
-    /// What a server may answer with.
+    /// Text in a result of a server.
     Text(String),
 }
 
@@ -49,7 +49,7 @@ impl Sample {
     }
 }
 
-/// Scans our own definitions, those of a catalog if one is given, and attacks of others.
+/// Scans our own definitions, third-party attacks and, if given, a catalog, and returns the report.
 pub(crate) fn section(catalog: Option<&Path>, corpora: &[PathBuf]) -> Result<ReportSection> {
     let lines = |text: &str| -> Vec<Sample> {
         text.lines().map(|line| Sample::Definition(line.to_owned())).collect()
@@ -65,12 +65,12 @@ pub(crate) fn section(catalog: Option<&Path>, corpora: &[PathBuf]) -> Result<Rep
     if let Some(file) = catalog {
         let row = scan_samples(&file.display().to_string(), &definitions(file)?);
         let share = |count: usize| 100.0 * count as f64 / row.definitions.max(1) as f64;
-        targets.push(at_most("held of the catalog", 0.5, share(row.held), " %"));
-        targets.push(at_most("asked about of the catalog", 3.0, share(row.asked), " %"));
+        targets.push(at_most("held share of the catalog", 0.5, share(row.held), " %"));
+        targets.push(at_most("share that needs approval", 3.0, share(row.asked), " %"));
         rows.push(row);
     }
     let slowest = rows.iter().map(|row| row.mean_us).fold(0.0, f64::max);
-    targets.push(at_most("a definition takes on average", 100.0, slowest, " µs"));
+    targets.push(at_most("mean time per definition", 100.0, slowest, " µs"));
     let shown = rows.iter().map(|row| {
         let mut cells = vec![row.what.clone()];
         let counts = [row.definitions, row.held, row.asked, row.noted];
@@ -80,9 +80,9 @@ pub(crate) fn section(catalog: Option<&Path>, corpora: &[PathBuf]) -> Result<Rep
     });
     Ok(ReportSection {
         title: "scan".to_owned(),
-        note: format!("Every definition {REPEATS} times; the middle time counts."),
+        note: format!("Every definition is scanned {REPEATS} times; the median counts."),
         table: Table {
-            head: "definitions|count|held|asked about|noted|mean µs|worst µs",
+            head: "definitions|count|held|needs approval|noted|mean µs|worst µs",
             rows: shown.collect(),
         },
         targets,
@@ -115,7 +115,7 @@ fn scan_samples(what: &str, samples: &[Sample]) -> ScanRow {
     }
 }
 
-/// One JSON object per line: `{"text": …}` is a text, anything else a definition.
+/// Reads a file with one JSON object per line: `{"text": …}` is a text, anything else a definition.
 fn samples(file: &Path) -> Result<Vec<Sample>> {
     #[derive(Deserialize)]
     struct TextSample {
@@ -128,8 +128,8 @@ fn samples(file: &Path) -> Result<Vec<Sample>> {
     Ok(read(file)?.lines().filter(|line| !line.trim().is_empty()).map(sample).collect())
 }
 
-/// The tools of a JSON array of servers: `{"server": name, "tools": [definition, ...]}`; or one
-/// definition per line.
+/// Reads the tools of a JSON array of servers, `{"server": name, "tools": [definition, ...]}`, or
+/// one definition per line.
 fn definitions(file: &Path) -> Result<Vec<Sample>> {
     #[derive(Deserialize)]
     struct CatalogServer {

@@ -1,4 +1,5 @@
-//! `soak`: the gateway under load while its servers are killed, and whether all accounts agree.
+//! `soak`: puts the gateway under load while its servers are killed, and checks that clients,
+//! record and journals agree.
 
 use clap::Args;
 
@@ -10,29 +11,29 @@ pub(crate) struct SoakOptions {
     clients: usize,
     #[arg(long, default_value_t = 100)]
     servers: usize,
-    /// Tools of all servers together
+    /// Total number of tools of all servers
     #[arg(long, default_value_t = 5_000)]
     tools: usize,
-    /// How long the clients call
+    /// How long the clients make calls
     #[arg(long, default_value_t = 10)]
     minutes: u64,
     #[arg(long, conflicts_with = "minutes")]
     seconds: Option<u64>,
-    /// Servers that are killed meanwhile (30 a minute)
+    /// Number of servers to kill (30 per minute)
     #[arg(long)]
     kills: Option<usize>,
-    /// How long a client rests between calls, on average
+    /// Average pause of a client between calls
     #[arg(long, default_value_t = 500)]
     pause_ms: u64,
-    /// What all choices follow from
+    /// Seed of all random choices
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// By how many percent memory may grow after a quarter
+    /// Maximum growth of memory after a quarter of the time, in percent
     #[arg(long, default_value_t = 20)]
     growth: u32,
 }
 
-/// Carries the soak out and prints the report; a fault is a failure.
+/// Runs the soak test and prints the report. A fault is an error.
 #[cfg(unix)]
 pub(crate) async fn run(options: SoakOptions) -> Result<()> {
     use std::time::Duration;
@@ -53,11 +54,11 @@ pub(crate) async fn run(options: SoakOptions) -> Result<()> {
     };
     let report = run(&plan).await?;
     println!("{report}");
-    if report.has_passed() { Ok(()) } else { Err("the accounts do not agree".into()) }
+    if report.has_passed() { Ok(()) } else { Err("the soak test found faults".into()) }
 }
 
-/// Servers are found and killed as Unix has it.
+/// Fails: servers are found and killed by means of Unix.
 #[cfg(not(unix))]
 pub(crate) async fn run(_options: SoakOptions) -> Result<()> {
-    Err("a soak needs Unix".into())
+    Err("the soak test needs Unix".into())
 }

@@ -1,4 +1,4 @@
-//! `start`: twenty servers should be ready when the slowest of them is.
+//! `start`: time until twenty servers are ready, compared with the slowest of them alone.
 
 use std::time::Instant;
 
@@ -12,7 +12,7 @@ use crate::error::Result;
 use crate::meter::{measure_passes, median_of};
 use crate::report::{ReportSection, Table, at_most, number};
 
-/// How long the slowest server takes before it answers.
+/// How long the slowest server takes to answer.
 const SLOWEST_MS: u64 = 1_000;
 
 #[derive(Deserialize, Serialize)]
@@ -22,7 +22,7 @@ struct StartTimes {
     bare_ms: f64,
 }
 
-/// Starts the slowest server alone and then with the others; prints how long that took.
+/// Starts the slowest server alone, all servers, and all servers for the floor; prints the times.
 pub(crate) async fn measure() -> Result<()> {
     let alone_ms = until_ready(&[SLOWEST_MS]).await?;
     let mut delays: Vec<u64> = (0..19).map(|number| 100 + number * 400 / 18).collect();
@@ -52,7 +52,7 @@ async fn until_ready(delays: &[u64]) -> Result<f64> {
     Ok(milliseconds)
 }
 
-/// Measures in processes of their own, and reports.
+/// Measures in child processes and returns the report.
 pub(crate) async fn section(passes: usize) -> Result<ReportSection> {
     let found: Vec<StartTimes> = measure_passes("start", passes).await?;
     let ratio = median_of(&found, |started| started.all_ms / started.alone_ms);

@@ -1,4 +1,4 @@
-//! Which parts are measured, how long, and how they are shown.
+//! The command line of the suite: the parts to measure, for how long, and the output format.
 
 use std::path::PathBuf;
 
@@ -13,35 +13,36 @@ use crate::{catalog, console, gateway, memory, parser, policy, prompt, scan, sta
 
 #[derive(Args)]
 pub(crate) struct SuiteOptions {
-    /// What is measured; `all` leaves `gateway` and `console` out
+    /// Part to measure; `all` does not include `gateway` and `console`
     #[arg(default_value = "all")]
     part: SuitePart,
-    /// One short pass without the largest payload, less than a minute in all
+    /// Few short turns without the largest payload; takes less than a minute
     #[arg(long)]
     quick: bool,
-    /// How many turns each client has (20; with --quick 3); the rest at most 5
+    /// Turns per client (20; with --quick 3); `gateway` makes at most 10, the other parts at most 5
     #[arg(long)]
     passes: Option<usize>,
-    /// Where the other SDKs and the tokenizer are
+    /// Folder of the test environment: the other SDKs, the tokenizer and the browser driver
     #[arg(long, env = "SWITCHBOARD_TESTENV")]
     pub(crate) testenv: Option<PathBuf>,
-    /// The servers and tools of `prompt` and `scan` as JSON; made up if not given
+    /// JSON file with servers and tools for `prompt` and `scan`; without it, `prompt` generates
+    /// them
     #[arg(long)]
     catalog: Option<PathBuf>,
-    /// Attacks for `scan`, a JSON object per line: {"text": …} or a definition; may be given several
-    /// times; corpora/agentdojo.py makes one
+    /// File of attacks for `scan`, one JSON object per line: {"text": …} or a definition;
+    /// repeatable; corpora/agentdojo.py creates one
     #[arg(long)]
     corpus: Vec<PathBuf>,
-    /// `gateway` without the gateways of others, which it installs below target/bench-peers
+    /// Skip the other gateways, which `gateway` installs below target/bench-peers
     #[arg(long)]
     pub(crate) no_peers: bool,
-    /// `gateway` with the crate mcp-proxy too, whose build takes minutes
+    /// Include the crate mcp-proxy in `gateway`; its build takes minutes
     #[arg(long)]
     pub(crate) crate_peer: bool,
-    /// Calls in the record of `console` (1000000; with --quick 50000)
+    /// Number of calls in the record of `console` (1000000; with --quick 50000)
     #[arg(long)]
     rows: Option<usize>,
-    /// Every number as JSON instead of tables
+    /// Print every number as JSON instead of tables
     #[arg(long)]
     json: bool,
 }
@@ -61,7 +62,7 @@ enum SuitePart {
     Console,
 }
 
-/// A part that is measured in a process of its own.
+/// A part that is measured in a separate process.
 #[derive(Clone, Copy, ValueEnum)]
 pub(crate) enum MeasuredPart {
     Start,
@@ -84,12 +85,12 @@ pub(crate) async fn measure(part: MeasuredPart) -> Result<()> {
     }
 }
 
-/// Measures what is wanted and prints the report.
+/// Measures the selected parts and prints the report.
 pub(crate) async fn run(options: SuiteOptions) -> Result<()> {
     let SuiteOptions { part, quick, json, .. } = options;
     let turns = options.passes.unwrap_or(if quick { 3 } else { 20 }).max(1);
     if part == SuitePart::Gateway {
-        // What slow gateways do in a short turn is mostly their start.
+        // Longer turns than for clients: in a short turn, slow gateways mostly warm up.
         let (passes, milliseconds) = if quick { (turns.min(2), 60) } else { (turns.min(10), 200) };
         show(&gateway::sections(&options, passes, milliseconds).await?, json, passes);
         return Ok(());
@@ -101,7 +102,7 @@ pub(crate) async fn run(options: SuiteOptions) -> Result<()> {
         show(&[console::section(plan).await?], json, turns.min(5));
         return Ok(());
     }
-    // A start or a fifty-thousand-tool catalog takes as long as many turns do.
+    // Fewer passes: one start, or one catalog of 50,000 tools, takes as long as many turns.
     let passes = turns.min(if quick { 1 } else { 5 });
     let wanted = |one: SuitePart, name: &str| {
         let wanted = [SuitePart::All, one].contains(&part);

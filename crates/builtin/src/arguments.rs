@@ -7,41 +7,37 @@ use serde_json::{Map, Value};
 use crate::display_text;
 use crate::error::ToolRefusal;
 
-/// The arguments of one call.
 #[derive(Debug)]
 pub(crate) struct ToolArguments {
     values: Map<String, Value>,
 }
 
 impl ToolArguments {
-    /// Accepts the arguments if the tool declares all of them.
     pub(crate) fn parse(values: Map<String, Value>, known: &[&str]) -> Result<Self, ToolRefusal> {
         match values.keys().find(|name| !known.contains(&name.as_str())) {
             None => Ok(Self { values }),
+            // Ignored silently, a misspelled parameter would give a wrong result.
             Some(name) => {
                 let names: Vec<String> = known.iter().map(|name| format!("`{name}`")).collect();
-                Err(ToolRefusal::parameter(name, "is not known")
+                Err(ToolRefusal::parameter(name, "is unknown")
                     .with_hint(format!("this tool takes {}", names.join(", "))))
             }
         }
     }
 
-    /// Returns a required string.
     pub(crate) fn text(&self, name: &str) -> Result<&str, ToolRefusal> {
         self.optional_text(name)?
-            .ok_or_else(|| ToolRefusal::parameter(name, "is missing; it is required and is a text"))
+            .ok_or_else(|| ToolRefusal::parameter(name, "is required and must be a string"))
     }
 
-    /// Returns an optional string.
     pub(crate) fn optional_text(&self, name: &str) -> Result<Option<&str>, ToolRefusal> {
         match self.get(name) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => Err(wrong_value(name, "must be a text", other)),
+            Some(other) => Err(wrong_value(name, "must be a string", other)),
         }
     }
 
-    /// Returns an integer within a range, or the default if it was omitted.
     pub(crate) fn whole_number(
         &self,
         name: &str,
@@ -56,7 +52,6 @@ impl ToolArguments {
         })
     }
 
-    /// Returns a boolean that defaults to false.
     pub(crate) fn flag(&self, name: &str) -> Result<bool, ToolRefusal> {
         match self.get(name) {
             None => Ok(false),
@@ -65,15 +60,16 @@ impl ToolArguments {
         }
     }
 
-    /// Returns an argument. Models write `null` for omitted arguments, so `null` counts as omitted.
     fn get(&self, name: &str) -> Option<&Value> {
+        // Models write `null` for omitted arguments.
         self.values.get(name).filter(|value| !value.is_null())
     }
 }
 
-/// Converts a number to an integer. JSON Schema counts `3.0` as an integer, so this does too.
 fn as_whole(value: &Value) -> Option<u64> {
+    // Above 2^53, a float no longer identifies one integer.
     const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
+    // JSON Schema counts `3.0` as an integer.
     value.as_u64().or_else(|| {
         let number = value.as_f64()?;
         let exact = number.fract() == 0.0 && (0.0..=LARGEST_EXACT).contains(&number);

@@ -88,16 +88,16 @@ async fn odd_paths_are_refused_and_nothing_panics() {
         ("\0/etc/passwd", "parameter `path` contains a NUL character"),
         (too_long.as_str(), "parameter `path` is longer than 4096 bytes"),
         ("%2e%2e/secret.txt", "`%2e%2e/secret.txt`"),
-        ("%2e%2e%2fsecret.txt", "there is no `%2e%2e%2fsecret.txt`"),
-        ("..\\secret.txt", "there is no `..\\secret.txt`"),
-        ("\u{2025}/secret.txt", "there is no"),
-        ("．．/secret.txt", "there is no"),
-        ("~/secret.txt", "there is no"),
-        ("file:///etc/passwd", "there is no"),
-        ("hello.txt/x", "there is no `hello.txt/x`"),
+        ("%2e%2e%2fsecret.txt", "`%2e%2e%2fsecret.txt` does not exist"),
+        ("..\\secret.txt", "`..\\secret.txt` does not exist"),
+        ("\u{2025}/secret.txt", "does not exist"),
+        ("．．/secret.txt", "does not exist"),
+        ("~/secret.txt", "does not exist"),
+        ("file:///etc/passwd", "does not exist"),
+        ("hello.txt/x", "`hello.txt/x` does not exist"),
         ("hello.txt/../../secret.txt", OUTSIDE),
-        ("HELLO\n\u{1b}[31m.txt", "there is no `HELLO\\u{a}\\u{1b}[31m.txt`"),
-        (long_name.as_str(), "could not be read"),
+        ("HELLO\n\u{1b}[31m.txt", "`HELLO\\u{a}\\u{1b}[31m.txt` does not exist"),
+        (long_name.as_str(), "cannot be read"),
     ] {
         let result = call(&server, "files_read", json!({ "path": path })).await;
         let answer = error_text(&result);
@@ -176,7 +176,7 @@ async fn a_root_that_is_a_link_can_be_named_either_way() {
     std::os::unix::fs::symlink(folder.parent.join("outside"), &alias).unwrap();
     let path = alias.join("secret.txt");
     let result = call(&server, "files_read", json!({ "path": path })).await;
-    assert!(error_text(&result).contains("there is no"), "{result}");
+    assert!(error_text(&result).contains("does not exist"), "{result}");
 }
 
 #[cfg(unix)]
@@ -250,7 +250,7 @@ async fn names_that_are_not_unicode_are_shown_and_searched() {
     let server = folder.server();
     let listed = result_text(&call(&server, "files_list", json!({})).await);
     for line in [
-        "bad\u{fffd}.txt (12 bytes) (the name is not UTF-8, so it cannot be asked for)",
+        "bad\u{fffd}.txt (12 bytes) (the name is not UTF-8, so it cannot be opened)",
         "two\\u{a}lines.txt (12 bytes)",
     ] {
         assert!(listed.lines().any(|listed| listed == line), "{listed}");
@@ -263,7 +263,7 @@ async fn names_that_are_not_unicode_are_shown_and_searched() {
     ]);
     assert_eq!(found["matches"], expected);
     let result = call(&server, "files_read", json!({ "path": "bad\u{fffd}.txt" })).await;
-    assert!(error_text(&result).contains("there is no"));
+    assert!(error_text(&result).contains("does not exist"));
 }
 
 #[tokio::test]
@@ -286,7 +286,7 @@ async fn huge_files_are_neither_held_nor_sent_whole() {
 
     let result = call(&server, "files_read", json!({ "path": "long.txt" })).await;
     assert_eq!(result["content"][0]["text"].as_str().unwrap().len(), 256 * 1024);
-    let note = "Lines 1 to 256; the file goes on. Continue with `offset` 257.";
+    let note = "Lines 1 to 256; there are more. Continue with `offset` 257.";
     assert_eq!(result["content"][1]["text"], note);
 
     let result = call(&server, "files_read", json!({ "path": "one_line.txt" })).await;
@@ -297,8 +297,8 @@ async fn huge_files_are_neither_held_nor_sent_whole() {
     let result = call(&server, "files_read", json!({ "path": "large.png" })).await;
     assert_eq!(
         result_text(&result),
-        "`large.png` is a picture (image/png) of 1048577 bytes; \
-        only pictures up to 1048576 bytes are shown."
+        "`large.png` is an image (image/png) of 1048577 bytes; \
+        only images up to 1048576 bytes are returned."
     );
 
     let found = call(&server, "files_search", json!({ "pattern": "é" })).await;
@@ -306,7 +306,7 @@ async fn huge_files_are_neither_held_nor_sent_whole() {
     assert_eq!(found["matches"][0]["text"], format!("{}…", "é".repeat(240)));
     assert_eq!(found["complete"], false);
     let notes = json!([
-        "3 binary files were passed over",
+        "3 binary files were skipped",
         "1 very long lines were searched in their first 64 KiB only"
     ]);
     let mut binary = found["notes"].clone();
@@ -342,7 +342,7 @@ async fn answers_stay_bounded_when_names_and_lines_are_long() {
     let size = result_text(&found).len();
     assert!((200_000..300_000).contains(&size), "{size} bytes");
     let notes = &structured_content(&found)["notes"];
-    assert_eq!(notes[0], "the answer is full; narrow the search down");
+    assert_eq!(notes[0], "the result is full; narrow down the search");
 }
 
 #[tokio::test]

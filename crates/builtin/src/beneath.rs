@@ -1,10 +1,8 @@
-//! Opens files and folders component by component from a root, so that no symbolic link is
-//! followed.
+//! Opens files component by component from a root, so that no symbolic link is followed.
 //!
 //! `roots` checks the path, but a folder may be replaced with a link, or a file with a pipe, before
 //! it is opened. On Unix, each component is opened relative to the previous one with links
-//! rejected, and a file is opened without blocking, so such a replacement fails instead of
-//! escaping.
+//! rejected, and a file without blocking, so such a replacement fails instead of escaping.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -12,7 +10,6 @@ use std::io;
 
 use crate::roots::RootedPath;
 
-/// An entry of a folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FolderEntry {
     pub(crate) name: OsString,
@@ -20,7 +17,6 @@ pub(crate) struct FolderEntry {
     pub(crate) size: u64,
 }
 
-/// The kind of a folder entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum EntryKind {
     File,
@@ -39,20 +35,19 @@ pub(crate) struct FolderListing {
 /// Opens a regular file for reading; anything else is rejected without being opened.
 pub(crate) fn open_file(place: &RootedPath) -> io::Result<File> {
     let file = platform::open_file(place)?;
+    // Again on the open file: the entry may have been replaced after the first check.
     match file.metadata()?.is_file() {
         true => Ok(file),
         false => Err(not_regular(EntryKind::Other)),
     }
 }
 
-/// Reads at most `most` entries of a folder.
 pub(crate) fn read_folder(place: &RootedPath, most: usize) -> io::Result<FolderListing> {
     let mut folder = platform::read_folder(place, most)?;
     folder.entries.sort_by(|one, other| one.name.cmp(&other.name));
     Ok(folder)
 }
 
-/// Returns the kind of entry that is currently at a place.
 pub(crate) fn entry_kind(place: &RootedPath) -> io::Result<EntryKind> {
     let about = place.to_path().symlink_metadata()?.file_type();
     Ok(match (about.is_file(), about.is_dir(), about.is_symlink()) {
@@ -94,6 +89,7 @@ mod platform {
             (EntryKind::File, _) => {}
             (kind, _) => return Err(not_regular(kind)),
         }
+        // Without NONBLOCK, opening a pipe would wait for a writer.
         let how =
             OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         Ok(File::from(openat(&parent, name, how, Mode::empty())?))
@@ -108,6 +104,7 @@ mod platform {
             if name == "." || name == ".." {
                 continue;
             }
+            // A folder may have millions of entries, and all are sorted in memory.
             if entries.len() >= most {
                 return Ok(FolderListing { entries, whole: false });
             }
@@ -123,6 +120,7 @@ mod platform {
         let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut folder = open(root, how, Mode::empty())?;
         for part in relative.components() {
+            // `..` would leave the root, although each step follows no link.
             let Component::Normal(name) = part else {
                 return Err(io::ErrorKind::InvalidInput.into());
             };
@@ -159,8 +157,7 @@ mod platform {
         }
     }
 
-    /// Opens a link itself instead of its target; the caller rejects it, because it is not a
-    /// regular file.
+    /// Opens a link itself and not its target; the caller rejects it as not a regular file.
     fn options() -> fs::OpenOptions {
         let mut options = fs::OpenOptions::new();
         options.read(true);

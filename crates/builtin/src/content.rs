@@ -6,7 +6,6 @@ use serde_json::{Map, Value, json};
 
 use crate::error::ToolRefusal;
 
-/// The result of a tool that ran.
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct ToolResult {
     content: Vec<Value>,
@@ -19,7 +18,6 @@ impl ToolResult {
         Self::default().with_text(text)
     }
 
-    /// Creates a result with an image.
     pub(crate) fn image(bytes: &[u8], mime_type: &str) -> Self {
         let image = json!({ "type": "image", "data": to_base64(bytes), "mimeType": mime_type });
         Self { content: vec![image], ..Self::default() }
@@ -40,7 +38,6 @@ impl ToolResult {
         self
     }
 
-    /// Returns the members of a `tools/call` result.
     pub(crate) fn into_body(self) -> Map<String, Value> {
         let mut body = Map::new();
         body.insert("content".to_owned(), Value::Array(self.content));
@@ -52,7 +49,6 @@ impl ToolResult {
     }
 }
 
-/// Encodes bytes as Base64, as the protocol requires.
 pub(crate) fn to_base64(bytes: &[u8]) -> String {
     STANDARD.encode(bytes)
 }

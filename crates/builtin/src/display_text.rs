@@ -17,6 +17,7 @@ pub(crate) fn printable(text: &str) -> String {
 
 /// Returns the printable text, truncated for use in an error message.
 pub(crate) fn brief(text: &str) -> String {
+    // Truncated before it is escaped, so that no escape is cut in half.
     let mut out: String = text.chars().take(MAX_BRIEF_CHARS).collect();
     if out.len() < text.len() {
         out.push('…');

@@ -18,7 +18,7 @@ pub struct BuiltinRpcError {
 
 impl BuiltinRpcError {
     pub(crate) fn unknown_method(method: &str) -> Self {
-        Self::new(-32601, format!("there is no method `{}`", display_text::brief(method)))
+        Self::new(-32601, format!("unknown method `{}`", display_text::brief(method)))
     }
 
     pub(crate) fn invalid_params(message: impl Into<String>) -> Self {
@@ -29,8 +29,8 @@ impl BuiltinRpcError {
         Self::new(-32603, message)
     }
 
-    /// Creates the error that legacy clients expect for a resource that does not exist.
     pub(crate) fn legacy_resource_missing(message: impl Into<String>) -> Self {
+        // The modern revision uses -32602 for a resource that does not exist.
         Self::new(-32002, message)
     }
 
@@ -65,19 +65,17 @@ impl ToolRefusal {
         Self { message: message.into(), hint: None, missing: false }
     }
 
-    /// Creates a refusal that names the invalid parameter.
     pub(crate) fn parameter(name: &str, problem: &str) -> Self {
         Self::new(format!("parameter `{}` {problem}", display_text::brief(name)))
     }
 
     pub(crate) fn missing(path: &str) -> Self {
-        let mut refusal = Self::new(format!("there is no `{}`", display_text::brief(path)))
-            .with_hint("look around with `files_list`");
+        let mut refusal = Self::new(format!("`{}` does not exist", display_text::brief(path)))
+            .with_hint("list the folder with `files_list`");
         refusal.missing = true;
         refusal
     }
 
-    /// Creates a refusal from an I/O error for a path that passed the checks.
     pub(crate) fn from_io_error(path: &str, problem: &io::Error) -> Self {
         let name = display_text::brief(path);
         match problem.kind() {
@@ -91,9 +89,9 @@ impl ToolRefusal {
                     .with_hint("only regular files are opened")
             }
             io::ErrorKind::PermissionDenied => {
-                Self::new(format!("`{name}` may not be read: permission denied"))
+                Self::new(format!("`{name}` cannot be read: permission denied"))
             }
-            _ => Self::new(format!("`{name}` could not be read: {problem}")),
+            _ => Self::new(format!("`{name}` cannot be read: {problem}")),
         }
     }
 

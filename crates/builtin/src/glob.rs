@@ -6,7 +6,6 @@ use crate::error::ToolRefusal;
 
 const MAX_PATTERN_BYTES: usize = 256;
 
-/// A glob pattern over paths.
 #[derive(Debug)]
 pub(crate) struct FileGlob {
     alternatives: Vec<Vec<PathPart>>,
@@ -27,11 +26,13 @@ impl FileGlob {
         if pattern.is_empty() || pattern.len() > MAX_PATTERN_BYTES {
             return Err(wrong("must have 1 to 256 bytes"));
         }
+        // Rejected, since a literal reading would silently match nothing.
         if pattern.contains(['[', ']', '\\']) {
             return Err(wrong(
                 "may use `*`, `?`, `**` and `{a,b}`, but no brackets or backslashes",
             ));
         }
+        // Paths below the searched folder never begin with `./`.
         let pattern = pattern.trim_start_matches("./");
         let alternatives = parse_forms(pattern, SingleChoice::Accept)
             .map_err(|bad| wrong(bad.message))?
@@ -41,8 +42,7 @@ impl FileGlob {
         Ok(Self { alternatives, name_only: !pattern.contains('/') })
     }
 
-    /// Returns whether a path matches, given relative to the searched folder and with `/` as
-    /// separator.
+    /// Returns whether a path matches, relative to the searched folder and with `/`.
     pub(crate) fn matches(&self, path: &str) -> bool {
         let path = match self.name_only {
             true => path.rsplit('/').next().unwrap_or(path),

@@ -13,28 +13,19 @@ use crate::server::{BuiltinReply, single_member};
 
 /// A server without a process or an address: its tools are functions of the embedding program.
 ///
-/// Its calls use the same pipeline as all others: they are validated against the schema, decided by
-/// the rules and recorded. The server is part of the program, so it is trusted like the built-in
-/// server.
+/// Its calls are validated, decided by the rules and recorded like all others. As a part of the
+/// program, it is trusted like the built-in server.
 ///
 /// ```
 /// use serde_json::json;
 /// use switchboard_builtin::InProcess;
 ///
-/// let schema = json!({
-///     "type": "object",
-///     "properties": {"name": {"type": "string"}},
-///     "required": ["name"]
+/// let schema = json!({"type": "object", "properties": {"name": {"type": "string"}}});
+/// let server = InProcess::new("greeter", "1.0");
+/// let server = server.with_tool("greet", "Greets a person.", schema, |given| async move {
+///     let name = given["name"].as_str().unwrap_or("you").to_owned();
+///     Ok(json!(format!("Hello, {name}!")))
 /// });
-/// let server = InProcess::new("greeter", "1.0").with_tool(
-///     "greet",
-///     "Greets somebody.",
-///     schema,
-///     |given| async move {
-///         let name = given["name"].as_str().unwrap_or("you").to_owned();
-///         Ok(json!(format!("Hello, {name}!")))
-///     },
-/// );
 /// ```
 #[derive(Clone)]
 pub struct InProcess {
@@ -44,9 +35,6 @@ pub struct InProcess {
 }
 
 /// A running tool: its result, or the error message for the caller.
-///
-/// A string becomes text. Any other value becomes JSON text, and an object also becomes structured
-/// content.
 pub(crate) type ToolFuture = Pin<Box<dyn Future<Output = Result<Value, String>> + Send>>;
 
 #[derive(Clone)]
@@ -71,10 +59,7 @@ impl InProcess {
         self
     }
 
-    /// Adds a tool, replacing one of the same name.
-    ///
-    /// `schema` describes the arguments, which are an object and are validated before `run` is
-    /// called.
+    /// Adds a tool, replacing one of the same name. Arguments are validated by `schema` first.
     #[must_use]
     pub fn with_tool<F, W>(self, name: &str, description: &str, schema: Value, run: F) -> Self
     where
@@ -112,6 +97,7 @@ impl InProcess {
         let reply = match (method, request.era) {
             ("initialize", _) => {
                 let asked = request.text("protocolVersion")?;
+                // The specification: offer the latest revision if the requested one is unknown.
                 let [newest, ..] = LEGACY_REVISIONS;
                 let revision =
                     LEGACY_REVISIONS.into_iter().find(|known| *known == asked).unwrap_or(newest);
@@ -123,6 +109,7 @@ impl InProcess {
             ("server/discover", RequestEra::Modern) => {
                 let mut body = self.self_description();
                 body.insert("supportedVersions".to_owned(), json!([MODERN_REVISION]));
+                // Not cacheable: the embedding program may change its tools.
                 BuiltinReply::private(body, 0)
             }
             ("ping", RequestEra::Legacy) => BuiltinReply::new(Map::new()),
@@ -134,15 +121,14 @@ impl InProcess {
             ("tools/call", _) => {
                 let name = request.text("name")?;
                 let tool = self.tools.iter().find(|tool| tool.name == name);
-                let tool =
-                    tool.ok_or_else(|| BuiltinRpcError::invalid_params("there is no such tool"))?;
+                let tool = tool.ok_or_else(|| BuiltinRpcError::invalid_params("unknown tool"))?;
                 let working = (tool.run)(Value::Object(request.arguments()?));
                 BuiltinReply::new(to_tool_result(working.await).into_body())
             }
             _ => return Err(BuiltinRpcError::unknown_method(method)),
         };
         serde_json::to_string(&reply.into_result(request.era, &self.identity)).map_err(|problem| {
-            BuiltinRpcError::internal(format!("the result has no JSON: {problem}"))
+            BuiltinRpcError::internal(format!("cannot serialize the result: {problem}"))
         })
     }
 
@@ -158,6 +144,7 @@ impl InProcess {
 fn to_tool_result(given: Result<Value, String>) -> ToolResult {
     match given {
         Ok(Value::String(text)) => ToolResult::text(text),
+        // The text too: clients of older revisions do not read structured content.
         Ok(object @ Value::Object(_)) => {
             ToolResult::text(object.to_string()).with_structured(object)
         }

@@ -1,5 +1,4 @@
-//! The built-in MCP server (time, and files below the workspace roots), and [`InProcess`] for
-//! servers whose tools are functions of the embedding program.
+//! The built-in MCP server, and [`InProcess`] for servers within the embedding program.
 //!
 //! Takes MCP requests and returns answers. File tools never leave their roots. Never reads the
 //! configuration or decides whether a call may run.

@@ -1,32 +1,25 @@
 //! Reads a file line by line within limits, keeping at most the requested part of each line.
 
-use std::{
-    io::{self, BufRead, BufReader, Read},
-    time::Instant,
-};
+use std::io::{self, BufRead, BufReader, Read};
+use std::time::Instant;
 
 const CHUNK: usize = 64 * 1024;
 
-/// The limits of reading.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReadBudget {
     pub(crate) bytes: u64,
     pub(crate) until: Instant,
 }
 
-/// The result of reading one line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LineStep {
     /// A line, including its line break if it has one.
     Line,
-    /// The beginning of a line that is longer than requested.
     CutLine,
     End,
-    /// The limits are exceeded.
     Exhausted,
 }
 
-/// A reader that yields lines within a budget.
 #[derive(Debug)]
 pub(crate) struct BudgetedLines<R> {
     reader: BufReader<R>,
@@ -41,12 +34,10 @@ impl<R: Read> BudgetedLines<R> {
         Self { reader, budget, line: Vec::new(), scanned: 0 }
     }
 
-    /// Returns the line that was read last.
     pub(crate) fn line(&self) -> &[u8] {
         &self.line
     }
 
-    /// Returns the number of bytes read so far.
     pub(crate) fn bytes_read(&self) -> u64 {
         self.scanned
     }
@@ -58,6 +49,7 @@ impl<R: Read> BudgetedLines<R> {
         let mut cut = false;
         loop {
             let spent = self.scanned >= self.budget.bytes || Instant::now() >= self.budget.until;
+            // The end of a file is reported even if the budget is spent.
             let chunk = self.reader.fill_buf()?;
             if chunk.is_empty() {
                 break;
@@ -69,6 +61,7 @@ impl<R: Read> BudgetedLines<R> {
             let end = chunk.iter().position(|byte| *byte == b'\n');
             let used = end.map_or(chunk.len(), |end| end + 1);
             let part = chunk.get(..used).unwrap_or_default();
+            // A line of any length takes no more memory than `keep`.
             let room = keep.saturating_sub(self.line.len());
             self.line.extend_from_slice(part.get(..room).unwrap_or(part));
             cut |= part.len() > room;

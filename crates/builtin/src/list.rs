@@ -24,19 +24,19 @@ pub(crate) fn definition() -> Value {
     json!({
         "name": "files_list",
         "title": "List files",
-        "description": "Lists what is in a folder. Links are shown, not followed; `.git`, \
-            `target` and `node_modules` are shown, and entered only when named as `path`.",
+        "description": "Lists the contents of a folder. Links are shown, not followed; `.git`, \
+            `target` and `node_modules` are shown, but entered only if named as `path`.",
         "inputSchema": {
             "type": "object",
             "properties": {
                 "path": {
                     "type": "string",
                     "description": "The folder, absolute or relative to the shared folder. \
-                        Left out: the shared folders themselves."
+                        Default: the shared folders."
                 },
                 "depth": {
                     "type": "integer", "minimum": 1, "maximum": MAX_DEPTH, "default": 1,
-                    "description": "How many levels down; 1 is the folder alone."
+                    "description": "Number of levels; 1 lists only the folder itself."
                 },
                 "hidden": {
                     "type": "boolean", "default": false,
@@ -55,13 +55,13 @@ pub(crate) fn definition() -> Value {
                         "properties": {
                             "path": { "type": "string" },
                             "kind": { "enum": ["file", "folder", "link", "other"] },
-                            "size": { "type": "integer", "description": "Bytes; files only." }
+                            "size": { "type": "integer", "description": "Size of a file in bytes." }
                         },
                         "required": ["path", "kind"],
                         "additionalProperties": false
                     }
                 },
-                "complete": { "type": "boolean", "description": "False if there was more." }
+                "complete": { "type": "boolean", "description": "False if entries are missing." }
             },
             "required": ["entries", "complete"],
             "additionalProperties": false
@@ -70,7 +70,6 @@ pub(crate) fn definition() -> Value {
     })
 }
 
-/// The entries found so far, as text and as structured values.
 #[derive(Default)]
 struct ListOutput {
     lines: Vec<(String, String)>,
@@ -104,6 +103,7 @@ impl ListOutput {
         let path = roots.display_name(&found.place);
         self.bytes = self.bytes.saturating_add(path.len());
         let size = found.entry.size;
+        // Only the text is escaped: the structured path must work as an argument.
         let mut line = display_text::printable(&path);
         let mut value = single_member("path", json!(path));
         value.insert("kind".to_owned(), json!(kind_name(found.entry.kind)));
@@ -117,23 +117,23 @@ impl ListOutput {
             EntryKind::Other => line.push_str(" (device, pipe or socket)"),
         }
         if found.entry.name.to_str().is_none() {
-            line.push_str(" (the name is not UTF-8, so it cannot be asked for)");
+            line.push_str(" (the name is not UTF-8, so it cannot be opened)");
         }
         self.lines.push((path.clone(), line));
         self.entries.push((path, Value::Object(value)));
         ControlFlow::Continue(())
     }
 
-    /// Sorts the entries, which were found level by level, into a tree.
     fn into_result(mut self, complete: bool) -> ToolResult {
+        // The walk goes level by level; sorted paths read like a tree.
         self.lines.sort();
         self.entries.sort_by(|one, other| one.0.cmp(&other.0));
         let mut text: Vec<String> = self.lines.into_iter().map(|(_, line)| line).collect();
         if text.is_empty() {
-            text.push("Nothing here.".to_owned());
+            text.push("No entries.".to_owned());
         }
         if !complete {
-            text.push("There is more; list a folder further down, or less deep.".to_owned());
+            text.push("The list is incomplete; list a subfolder, or lower `depth`.".to_owned());
         }
         let entries: Vec<Value> = self.entries.into_iter().map(|(_, value)| value).collect();
         ToolResult::text(text.join("\n"))

@@ -16,13 +16,12 @@ use crate::server::ToolContext;
 use crate::sniff::ContentKind;
 use crate::{beneath, display_text, sniff, tools};
 
-/// Maximum length of text in one answer, in bytes.
+/// Maximum length of text in one answer, in bytes: more would fill the context of a model.
 pub(crate) const MAX_TEXT_BYTES: usize = 256 * 1024;
 const MAX_IMAGE_BYTES: u64 = 1024 * 1024;
 const MAX_LINES: u64 = 10_000;
 const DEFAULT_LINES: u64 = 2000;
-/// Maximum bytes scanned to reach a line: files have no line index, so everything before it is
-/// read.
+/// Maximum bytes scanned to reach a line, since everything before it has to be read.
 const MAX_SCANNED_BYTES: u64 = 1024 * 1024 * 1024;
 const TIME_LIMIT: Duration = Duration::from_secs(5);
 
@@ -31,7 +30,7 @@ pub(crate) fn definition() -> Value {
         "name": "files_read",
         "title": "Read a file",
         "description": "Reads a text file, whole or a range of lines, up to 256 KiB at a time; \
-            the answer says how to go on. Pictures up to 1 MiB are shown; other binary files \
+            the result says how to continue. Images up to 1 MiB are returned; other binary files \
             are described.",
         "inputSchema": {
             "type": "object",
@@ -42,11 +41,11 @@ pub(crate) fn definition() -> Value {
                 },
                 "offset": {
                     "type": "integer", "minimum": 1, "maximum": u32::MAX, "default": 1,
-                    "description": "The first line to read; lines count from 1."
+                    "description": "Number of the first line to read, starting at 1."
                 },
                 "limit": {
                     "type": "integer", "minimum": 1, "maximum": MAX_LINES,
-                    "default": DEFAULT_LINES, "description": "How many lines to read at most."
+                    "default": DEFAULT_LINES, "description": "Maximum number of lines to read."
                 }
             },
             "required": ["path"],
@@ -56,7 +55,6 @@ pub(crate) fn definition() -> Value {
     })
 }
 
-/// An open file with its detected content kind.
 #[derive(Debug)]
 pub(crate) struct OpenedFile {
     pub(crate) nature: ContentKind,
@@ -75,7 +73,6 @@ impl OpenedFile {
         Ok(Self { nature, size, source: Cursor::new(head).chain(file) })
     }
 
-    /// Returns the file's content as lines.
     pub(crate) fn lines(self, budget: ReadBudget) -> BudgetedLines<Chain<Cursor<Vec<u8>>, File>> {
         BudgetedLines::new(self.source, budget)
     }
@@ -107,8 +104,8 @@ pub(crate) fn run(
                 Some(bytes) => ToolResult::image(&bytes, mime_type)
                     .with_text(format!("`{name}`: {mime_type}, {} bytes", bytes.len())),
                 None => ToolResult::text(format!(
-                    "`{name}` is a picture ({mime_type}) of {size} bytes; \
-                 only pictures up to {MAX_IMAGE_BYTES} bytes are shown."
+                    "`{name}` is an image ({mime_type}) of {size} bytes; \
+                     only images up to {MAX_IMAGE_BYTES} bytes are returned."
                 )),
             })
         }
@@ -118,7 +115,6 @@ pub(crate) fn run(
     }
 }
 
-/// Some lines of a file, and why the range ends there.
 #[derive(Debug)]
 struct LineRange {
     text: String,
@@ -131,19 +127,20 @@ struct LineRange {
 enum RangeEnd {
     File,
     MoreLines,
-    /// The only line exceeds the maximum answer.
     CutLine,
     /// The limits were exceeded before the requested lines were read.
     Exhausted,
 }
 
 fn text_range(opened: OpenedFile, offset: u64, limit: u64) -> io::Result<LineRange> {
+    // The time limit also covers slow disks and network file systems.
     let budget = ReadBudget { bytes: MAX_SCANNED_BYTES, until: Instant::now() + TIME_LIMIT };
     let mut lines = opened.lines(budget);
     let mut range = LineRange { text: String::new(), last: 0, end: RangeEnd::File };
     loop {
         let wanted = range.last + 1 >= offset;
         let full = wanted && range.last + 1 >= offset.saturating_add(limit);
+        // One byte more than the limit shows that a line exceeds it; skipped lines are not kept.
         let step = lines.advance(if wanted && !full { MAX_TEXT_BYTES + 1 } else { 0 })?;
         match step {
             LineStep::End => return Ok(range),
@@ -159,6 +156,7 @@ fn text_range(opened: OpenedFile, offset: u64, limit: u64) -> io::Result<LineRan
                 } else if range.last + 1 > offset {
                     return Ok(LineRange { end: RangeEnd::MoreLines, ..range });
                 } else {
+                    // A line that is too long is cut, or no reader could get past it.
                     let cut = line.floor_char_boundary(MAX_TEXT_BYTES);
                     range.text.push_str(line.get(..cut).unwrap_or_default());
                     return Ok(LineRange { last: offset, end: RangeEnd::CutLine, ..range });
@@ -170,10 +168,7 @@ fn text_range(opened: OpenedFile, offset: u64, limit: u64) -> io::Result<LineRan
 
 /// Removes the byte order mark at the start of a file, which is not part of the text.
 fn strip_bom(line: &[u8], first: bool) -> &[u8] {
-    match first {
-        true => line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line),
-        false => line,
-    }
+    line.strip_prefix(b"\xef\xbb\xbf").filter(|_| first).unwrap_or(line)
 }
 
 impl LineRange {
@@ -191,14 +186,15 @@ impl LineRange {
             }
             RangeEnd::File => None,
             RangeEnd::MoreLines => Some(format!(
-                "Lines {offset} to {last}; the file goes on. Continue with `offset` {next}."
+                "Lines {offset} to {last}; there are more. Continue with `offset` {next}."
             )),
             RangeEnd::CutLine => Some(format!(
                 "Line {last} is longer than 256 KiB and was cut. \
-                 If the file goes on, continue with `offset` {next}."
+                 If there are more, continue with `offset` {next}."
             )),
             RangeEnd::Exhausted if last < offset => {
-                let problem = format!("is too far into a large file; {last} lines were passed");
+                let problem =
+                    format!("is too far into a large file; only {last} lines were scanned");
                 return Err(ToolRefusal::parameter("offset", &problem)
                     .with_hint("find the place with `files_search`, or read an earlier part"));
             }

@@ -13,7 +13,6 @@ pub(crate) const LEGACY_REVISIONS: [&str; 4] =
 const REVISION_KEY: &str = "io.modelcontextprotocol/protocolVersion";
 const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 
-/// The era of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum RequestEra {
     Legacy,
@@ -21,7 +20,6 @@ pub(crate) enum RequestEra {
     Modern,
 }
 
-/// The parameters of one request.
 #[derive(Debug)]
 pub(crate) struct BuiltinRequest {
     pub(crate) era: RequestEra,
@@ -44,20 +42,19 @@ impl BuiltinRequest {
             }
         };
         let era = match method {
+            // The modern revision has no handshake, so `_meta` does not matter here.
             "initialize" => RequestEra::Legacy,
             _ => request_era(&params, method == "server/discover")?,
         };
         Ok(Self { era, params })
     }
 
-    /// Returns a required string.
     pub(crate) fn text(&self, name: &str) -> Result<&str, BuiltinRpcError> {
         self.params.get(name).and_then(Value::as_str).ok_or_else(|| {
-            BuiltinRpcError::invalid_params(format!("`params.{name}` must be a text"))
+            BuiltinRpcError::invalid_params(format!("`params.{name}` must be a string"))
         })
     }
 
-    /// Returns the `arguments` of a call or prompt; empty if omitted.
     pub(crate) fn arguments(&mut self) -> Result<Map<String, Value>, BuiltinRpcError> {
         match self.params.remove("arguments") {
             None | Some(Value::Null) => Ok(Map::new()),
@@ -66,13 +63,11 @@ impl BuiltinRequest {
         }
     }
 
-    /// Rejects a cursor: every list fits on one page, so the server never issues one.
     pub(crate) fn refuse_cursor(&self) -> Result<(), BuiltinRpcError> {
+        // Every list fits on one page, so this server never issues a cursor.
         match self.params.get("cursor") {
             None | Some(Value::Null) => Ok(()),
-            Some(_) => Err(BuiltinRpcError::invalid_params(
-                "`params.cursor` was not given out by this server",
-            )),
+            Some(_) => Err(BuiltinRpcError::invalid_params("`params.cursor` is invalid")),
         }
     }
 }
@@ -83,10 +78,9 @@ fn request_era(
 ) -> Result<RequestEra, BuiltinRpcError> {
     let meta = params.get("_meta");
     let about = |key| meta.and_then(|meta| meta.get(key));
+    let lacks = |key: &str| Err(BuiltinRpcError::invalid_params(format!("`_meta` lacks `{key}`")));
     match about(REVISION_KEY) {
-        None if modern_only => {
-            Err(BuiltinRpcError::invalid_params(format!("`_meta` lacks `{REVISION_KEY}`")))
-        }
+        None if modern_only => lacks(REVISION_KEY),
         None => Ok(RequestEra::Legacy),
         Some(Value::String(revision)) if revision == MODERN_REVISION => {
             match about(CAPABILITIES_KEY) {
@@ -94,14 +88,14 @@ fn request_era(
                 Some(_) => Err(BuiltinRpcError::invalid_params(format!(
                     "`{CAPABILITIES_KEY}` must be an object"
                 ))),
-                None => Err(BuiltinRpcError::invalid_params(format!(
-                    "`_meta` lacks `{CAPABILITIES_KEY}`"
-                ))),
+                None => lacks(CAPABILITIES_KEY),
             }
         }
         Some(Value::String(revision)) => {
             Err(BuiltinRpcError::unsupported_revision(revision, &[MODERN_REVISION]))
         }
-        Some(_) => Err(BuiltinRpcError::invalid_params(format!("`{REVISION_KEY}` must be a text"))),
+        Some(_) => {
+            Err(BuiltinRpcError::invalid_params(format!("`{REVISION_KEY}` must be a string")))
+        }
     }
 }

@@ -20,7 +20,7 @@ pub(crate) fn list() -> Value {
         "uri": HELP_URI,
         "name": "help",
         "title": "Help for the built-in tools",
-        "description": "What the built-in server can do and which folders it reads.",
+        "description": "The tools of the built-in server, and the folders that it can read.",
         "mimeType": "text/plain"
     }])
 }
@@ -44,16 +44,20 @@ pub(crate) fn read(
         return Ok(BuiltinReply::private(single_member("contents", json!([item])), HOUR_MS));
     }
     let found = match uri_to_path(uri) {
-        Some(Ok(path)) => file(around, &path, uri),
+        Some(Ok(path)) => {
+            let place = around.roots.resolve(&path);
+            place.and_then(|place| embed_resource(&place, &path, uri))
+        }
         Some(Err(_)) => Err(bad_address()),
         None => {
             let mut refusal =
-                ToolRefusal::new(format!("there is no resource `{}`", display_text::brief(uri)));
+                ToolRefusal::new(format!("unknown resource `{}`", display_text::brief(uri)));
             refusal.missing = true;
             Err(refusal)
         }
     };
     match found {
+        // Not cacheable: a file can change at any time.
         Ok(item) => Ok(BuiltinReply::private(single_member("contents", json!([item])), 0)),
         Err(refusal) => {
             let text = refusal.full_text();
@@ -68,13 +72,9 @@ pub(crate) fn read(
     }
 }
 
-fn file(around: &ToolContext, path: &str, uri: &str) -> Result<Value, ToolRefusal> {
-    embed_resource(&around.roots.resolve(path)?, path, uri)
-}
-
 fn bad_address() -> ToolRefusal {
-    ToolRefusal::new("the address is not of the form `file:///path` on this machine")
-        .with_hint("percent-encode what is not a plain character, in UTF-8")
+    ToolRefusal::new("the URI must have the form `file:///path`, on this machine")
+        .with_hint("percent-encode special characters as UTF-8")
 }
 
 /// Returns a file in the protocol's resource format.
@@ -87,11 +87,9 @@ pub(crate) fn embed_resource(
     let opened = OpenedFile::new(place).map_err(disk)?;
     let nature = opened.nature;
     let bytes = opened.read_whole(MAX_FILE_BYTES).map_err(disk)?.ok_or_else(|| {
-        ToolRefusal::new(format!(
-            "`{}` is larger than {MAX_FILE_BYTES} bytes",
-            display_text::brief(path)
-        ))
-        .with_hint("read it piece by piece with `files_read`")
+        let name = display_text::brief(path);
+        ToolRefusal::new(format!("`{name}` is larger than {MAX_FILE_BYTES} bytes"))
+            .with_hint("read it in parts with `files_read`")
     })?;
     let blob = |mime_type: &str, bytes: &[u8]| json!({ "uri": uri, "mimeType": mime_type, "blob": content::to_base64(bytes) });
     Ok(match nature {
@@ -99,6 +97,7 @@ pub(crate) fn embed_resource(
         ContentKind::Binary(_) => blob("application/octet-stream", &bytes),
         ContentKind::Text => match String::from_utf8(bytes) {
             Ok(text) => json!({ "uri": uri, "mimeType": "text/plain", "text": text }),
+            // Only the head of the file was examined, so invalid UTF-8 may follow.
             Err(odd) => blob("application/octet-stream", odd.as_bytes()),
         },
     })
@@ -106,16 +105,16 @@ pub(crate) fn embed_resource(
 
 fn help(around: &ToolContext) -> String {
     format!(
-        "The built-in server works with nothing installed and changes nothing.\n\
+        "The built-in server needs no installation, and its tools are read-only.\n\
          \n\
-         echo          gives back a text, to try out a connection\n\
-         time_now      the time here or in another zone\n\
-         time_convert  what a time in one zone is in another\n\
-         files_list    what is in a folder\n\
-         files_read    a text file by lines, or a picture\n\
-         files_search  the lines that contain a text\n\
+         echo          returns a text, to test a connection\n\
+         time_now      the current time, here or in another zone\n\
+         time_convert  converts a time between zones\n\
+         files_list    lists the contents of a folder\n\
+         files_read    reads the lines of a text file, or an image\n\
+         files_search  finds the lines that contain a text\n\
          \n\
-         As for files: {}. Links that lead out, devices and pipes are refused.\n",
+         Files: {}. Links that lead outside, devices and pipes are rejected.\n",
         around.roots.describe()
     )
 }

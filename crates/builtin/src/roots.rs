@@ -21,7 +21,6 @@ const KERNEL_FOLDERS: [&str; 3] = ["/proc", "/sys", "/dev"];
 #[cfg(not(unix))]
 const KERNEL_FOLDERS: [&str; 0] = [];
 
-/// The shared folders.
 #[derive(Debug)]
 pub(crate) struct Roots {
     roots: Vec<SharedRoot>,
@@ -49,14 +48,13 @@ impl RootedPath {
         simplify_path(self.to_path())
     }
 
-    /// Returns whether the path is free of colons on Windows, where a colon selects an alternate
-    /// data stream: the rules would have seen another file name.
     fn names_whole_files(&self) -> bool {
+        // On Windows, a colon selects an alternate data stream: rules would see another name.
         !cfg!(windows) || !self.relative.to_string_lossy().contains(':')
     }
 
-    /// Returns a place further down that a walk found.
     pub(crate) fn below(&self, further: &Path) -> Self {
+        // Joining an empty path would append a separator.
         let relative = match further.as_os_str().is_empty() {
             true => self.relative.clone(),
             false => self.relative.join(further),
@@ -64,7 +62,6 @@ impl RootedPath {
         Self { root: self.root.clone(), relative }
     }
 
-    /// Returns the full path.
     pub(crate) fn to_path(&self) -> PathBuf {
         match self.relative.as_os_str().is_empty() {
             true => self.root.clone(),
@@ -78,6 +75,7 @@ impl Roots {
         let mut roots: Vec<SharedRoot> = Vec::new();
         for folder in folders {
             let Ok(given) = std::path::absolute(&folder) else { continue };
+            // A folder that does not exist yet is not shared later either: it could be a link then.
             let Ok(real) = given.canonicalize() else { continue };
             if real.is_dir() && !roots.iter().any(|root| root.real == real) {
                 roots.push(SharedRoot { configured: normalize(&given), real });
@@ -90,7 +88,6 @@ impl Roots {
         self.roots.iter().map(|root| root.real.as_path())
     }
 
-    /// Describes the shared folders in one sentence, without a full stop.
     pub(crate) fn describe(&self) -> String {
         let names: Vec<String> = self
             .folders()
@@ -128,6 +125,7 @@ impl Roots {
 
     /// Resolves a path, including all symbolic links.
     pub(crate) fn resolve(&self, path: &str) -> Result<RootedPath, ToolRefusal> {
+        // The system would end the path at a NUL, after the checks have seen more of it.
         if path.contains('\0') {
             return Err(ToolRefusal::parameter("path", "contains a NUL character"));
         }
@@ -140,6 +138,7 @@ impl Roots {
             .ok_or_else(|| self.outside(path))?;
         match candidate.to_path().canonicalize() {
             Ok(real) => self.locate(&real).ok_or_else(|| self.outside(path)),
+            // Before the error is reported: it would reveal whether a file outside exists.
             Err(_) if !self.ends_inside(&candidate) => Err(self.outside(path)),
             Err(problem) if problem.kind() == io::ErrorKind::NotADirectory => {
                 Err(ToolRefusal::missing(path))
@@ -170,11 +169,11 @@ impl Roots {
         let in_root =
             |root: &SharedRoot| RootedPath { root: root.real.clone(), relative: relative.clone() };
         let places: Vec<RootedPath> = self.roots.iter().map(in_root).collect();
+        // With several roots, a relative path means the first one that has the file.
         let existing = places.iter().find(|place| place.to_path().symlink_metadata().is_ok());
         existing.or(places.first()).cloned()
     }
 
-    /// Returns the place of a resolved path within its root.
     fn locate(&self, real: &Path) -> Option<RootedPath> {
         self.folders().find_map(|root| {
             let relative = real.strip_prefix(root).ok()?;
@@ -203,21 +202,17 @@ impl Roots {
     }
 
     fn outside(&self, path: &str) -> ToolRefusal {
-        ToolRefusal::new(format!(
-            "`{}` is not inside the shared folders",
-            display_text::brief(path)
-        ))
-        .with_hint(self.describe())
+        let path = display_text::brief(path);
+        ToolRefusal::new(format!("`{path}` is not inside the shared folders"))
+            .with_hint(self.describe())
     }
 }
 
-/// Returns the path with native separators: Windows accepts no others in a path with the `\\?\`
-/// prefix.
+/// Converts separators: Windows accepts only its own in a path with the prefix `\\?\`.
 fn native(path: &str) -> Cow<'_, str> {
     if cfg!(windows) { path.replace('/', "\\").into() } else { path.into() }
 }
 
-/// Folds `.` and `..` lexically.
 fn normalize(path: &Path) -> PathBuf {
     let mut out = PathBuf::new();
     for part in path.components() {

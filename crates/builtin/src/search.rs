@@ -24,11 +24,8 @@ const MAX_FILES: u64 = 20_000;
 const MAX_BYTES: u64 = 256 * 1024 * 1024;
 const MAX_OUTPUT_BYTES: usize = 256 * 1024;
 const MAX_PATTERN_BYTES: usize = 1000;
-/// Maximum part of a line that is searched, in bytes.
 const MAX_LINE_BYTES: usize = 64 * 1024;
-/// Maximum characters of a line shown for a match.
 const EXCERPT_CHARS: usize = 240;
-/// Maximum characters shown before the match.
 const EXCERPT_CHARS_BEFORE: usize = 80;
 const MAX_DEPTH: u64 = 64;
 const TIME_LIMIT: Duration = Duration::from_secs(5);
@@ -38,31 +35,31 @@ pub(crate) fn definition() -> Value {
         "name": "files_search",
         "title": "Search files",
         "description": "Finds lines that contain a text, exactly as written (no regular \
-            expressions). Passes over `.git`, `target`, `node_modules`, links and binary files.",
+            expressions). Skips `.git`, `target`, `node_modules`, links and binary files.",
         "inputSchema": {
             "type": "object",
             "properties": {
                 "pattern": {
                     "type": "string", "minLength": 1,
-                    "description": "The text to look for, within one line."
+                    "description": "The text to find, within one line."
                 },
                 "path": {
                     "type": "string",
                     "description": "The file or folder to search, absolute or relative to the \
-                        shared folder. Left out: everything shared."
+                        shared folder. Default: all shared folders."
                 },
                 "glob": {
                     "type": "string",
-                    "description": "Only files like this: `*.rs` by name anywhere, \
+                    "description": "Glob of the files to search: `*.rs` by name in any folder, \
                         `src/**/*.{ts,tsx}` by the path below the searched folder."
                 },
                 "ignore_case": {
                     "type": "boolean", "default": false,
-                    "description": "Whether `A` also finds `a`."
+                    "description": "Whether to ignore letter case."
                 },
                 "limit": {
                     "type": "integer", "minimum": 1, "maximum": MAX_MATCHES,
-                    "default": DEFAULT_MATCHES, "description": "How many lines to give at most."
+                    "default": DEFAULT_MATCHES, "description": "Maximum number of lines to return."
                 }
             },
             "required": ["pattern"],
@@ -83,20 +80,20 @@ fn output_schema() -> Value {
                     "type": "object",
                     "properties": {
                         "path": { "type": "string" },
-                        "line": { "type": "integer", "description": "Counted from 1." },
-                        "text": { "type": "string", "description": "The line, cut if long." }
+                        "line": { "type": "integer", "description": "Line number, starting at 1." },
+                        "text": { "type": "string", "description": "The line, shortened if long." }
                     },
                     "required": ["path", "line", "text"],
                     "additionalProperties": false
                 }
             },
-            "files": { "type": "integer", "description": "How many files were searched." },
+            "files": { "type": "integer", "description": "Number of files searched." },
             "complete": {
                 "type": "boolean", "description": "False if there may be more matches."
             },
             "notes": {
                 "type": "array", "items": { "type": "string" },
-                "description": "What was passed over, and why the search stopped."
+                "description": "Skipped content, and why the search stopped early."
             }
         },
         "required": ["matches", "files", "complete", "notes"],
@@ -117,8 +114,7 @@ pub(crate) fn run(
         let kind = beneath::entry_kind(&start)
             .map_err(|problem| ToolRefusal::from_io_error(&name, &problem))?;
         if kind != EntryKind::Folder {
-            // Search a file that was named directly regardless of the glob, and report if it cannot
-            // be read.
+            // The glob does not apply to a file that was named, and failing to read it is an error.
             let opened = OpenedFile::new(&start)
                 .map_err(|problem| ToolRefusal::from_io_error(&name, &problem))?;
             let _over = search.file(&start, opened);
@@ -132,6 +128,7 @@ pub(crate) fn run(
             }
             match OpenedFile::new(&found.place) {
                 Ok(opened) => search.file(&found.place, opened),
+                // Other files may still match; the result reports the number of unreadable ones.
                 Err(_) => {
                     search.unreadable += 1;
                     ControlFlow::Continue(())
@@ -146,9 +143,8 @@ pub(crate) fn run(
     Ok(search.into_result())
 }
 
-const TOO_MUCH: &str = "there was too much to search; narrow it down with `path` or `glob`";
+const TOO_MUCH: &str = "the search limit was reached; narrow it down with `path` or `glob`";
 
-/// A search in progress.
 struct Search<'a> {
     roots: &'a Roots,
     pattern: String,
@@ -173,7 +169,7 @@ impl<'a> Search<'a> {
             return Err(ToolRefusal::parameter("pattern", "must have 1 to 1000 bytes"));
         }
         if pattern.contains(['\n', '\r']) {
-            let refusal = ToolRefusal::parameter("pattern", "has a line break");
+            let refusal = ToolRefusal::parameter("pattern", "contains a line break");
             return Err(refusal.with_hint("lines are searched one by one"));
         }
         let ignore_case = arguments.flag("ignore_case")?;
@@ -197,11 +193,13 @@ impl<'a> Search<'a> {
     }
 
     fn wants(&self, path: &str) -> bool {
+        // Globs are written with `/` on every system.
         let path = path.replace(std::path::MAIN_SEPARATOR, "/");
         self.glob.as_ref().is_none_or(|glob| glob.matches(&path))
     }
 
     fn stop(&mut self, reason: &'static str) {
+        // The first reason is the cause; later ones follow from it.
         self.stopped.get_or_insert(reason);
     }
 
@@ -239,11 +237,11 @@ impl<'a> Search<'a> {
                 break ControlFlow::Break(());
             }
         };
+        // The budget is shared by all files of a search.
         self.bytes = self.bytes.saturating_add(lines.bytes_read());
         flow
     }
 
-    /// Returns the excerpt to show, if the line contains the pattern.
     fn find_match(&self, line: &[u8]) -> Option<String> {
         let line = String::from_utf8_lossy(line);
         let line = line.trim_end_matches(['\n', '\r']);
@@ -256,6 +254,7 @@ impl<'a> Search<'a> {
     }
 
     fn add_match(&mut self, place: &RootedPath, number: u64, excerpt: String) -> ControlFlow<()> {
+        // Checked when one more match is found, so that the note is never wrong.
         if self.matches.len() >= self.limit {
             self.stop("there are more matches than `limit`");
             return ControlFlow::Break(());
@@ -263,7 +262,7 @@ impl<'a> Search<'a> {
         let path = self.roots.display_name(place);
         self.output = self.output.saturating_add(path.len() + excerpt.len());
         if self.output > MAX_OUTPUT_BYTES {
-            self.stop("the answer is full; narrow the search down");
+            self.stop("the result is full; narrow down the search");
             return ControlFlow::Break(());
         }
         self.matches.push((path, number, excerpt));
@@ -274,7 +273,7 @@ impl<'a> Search<'a> {
         let counted = |count: u64, what: &str| (count > 0).then(|| format!("{count} {what}"));
         let notes: Vec<String> = [
             self.stopped.map(str::to_owned),
-            counted(self.binary, "binary files were passed over"),
+            counted(self.binary, "binary files were skipped"),
             counted(self.unreadable, "files could not be read"),
             counted(self.long_lines, "very long lines were searched in their first 64 KiB only"),
         ]
@@ -295,6 +294,7 @@ impl<'a> Search<'a> {
             .iter()
             .map(|(path, line, text)| json!({ "path": path, "line": line, "text": text }))
             .collect();
+        // Skipped binary files do not count: they have no lines to find.
         let complete = self.stopped.is_none() && self.unreadable == 0 && self.long_lines == 0;
         ToolResult::text(text.join("\n")).with_structured(json!({
             "matches": matches, "files": self.files, "complete": complete, "notes": notes

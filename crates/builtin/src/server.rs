@@ -12,14 +12,12 @@ use crate::request::{BuiltinRequest, LEGACY_REVISIONS, MODERN_REVISION, RequestE
 use crate::roots::Roots;
 use crate::{prompts, resources, tools};
 
-/// The clock; its time zone is the default zone.
 pub(crate) type ZonedClock = fn() -> Zoned;
 
 /// Maximum concurrent calls; further ones wait, so that they do not fill the thread pool.
 const MAX_CONCURRENT_CALLS: usize = 8;
 const HOUR_MS: u64 = 3_600_000;
 
-/// The shared state of all tools.
 #[derive(Debug)]
 pub(crate) struct ToolContext {
     pub roots: Roots,
@@ -44,7 +42,6 @@ impl BuiltinReply {
         Self { body, cache: None }
     }
 
-    /// Creates a reply that anyone may cache for an hour.
     pub(crate) fn public(body: Map<String, Value>) -> Self {
         Self { body, cache: Some((HOUR_MS, "public")) }
     }
@@ -54,8 +51,8 @@ impl BuiltinReply {
         Self { body, cache: Some((fresh_ms, "private")) }
     }
 
-    /// Returns the result in the format of the era, with the identity of the server.
     pub(crate) fn into_result(mut self, era: RequestEra, identity: &Value) -> Map<String, Value> {
+        // Only the modern revision defines these members.
         if era == RequestEra::Modern {
             self.body.insert("resultType".to_owned(), json!("complete"));
             self.body.insert(
@@ -72,9 +69,7 @@ impl BuiltinReply {
 }
 
 impl Builtin {
-    /// Creates a server whose file tools see only these folders.
-    ///
-    /// Folders that do not exist at this time are skipped; [`Self::roots`] returns the others.
+    /// Creates a server whose file tools see only those of these folders that exist.
     #[must_use]
     pub fn new(roots: Vec<PathBuf>, clock: ZonedClock) -> Self {
         let context = Arc::new(ToolContext { roots: Roots::new(roots), clock });
@@ -86,12 +81,7 @@ impl Builtin {
         self.context.roots.folders()
     }
 
-    /// Answers one request with the JSON text of its result.
-    ///
-    /// # Errors
-    ///
-    /// Returns the JSON-RPC error to send instead of a result. A failed tool is a result, not an
-    /// error.
+    /// Answers one request with the JSON text of its result; a failed tool is a result, too.
     pub async fn answer(
         &self,
         method: &str,
@@ -103,22 +93,12 @@ impl Builtin {
             ("initialize", _) => self.initialize(&request)?,
             ("server/discover", RequestEra::Modern) => self.discover(),
             ("ping", RequestEra::Legacy) => BuiltinReply::new(Map::new()),
-            ("tools/list", _) => {
-                request.refuse_cursor()?;
-                BuiltinReply::public(single_member("tools", tools::definitions()))
-            }
-            ("resources/list", _) => {
-                request.refuse_cursor()?;
-                BuiltinReply::public(single_member("resources", resources::list()))
-            }
+            ("tools/list", _) => list_reply(&request, "tools", tools::definitions())?,
+            ("resources/list", _) => list_reply(&request, "resources", resources::list())?,
             ("resources/templates/list", _) => {
-                request.refuse_cursor()?;
-                BuiltinReply::public(single_member("resourceTemplates", resources::templates()))
+                list_reply(&request, "resourceTemplates", resources::templates())?
             }
-            ("prompts/list", _) => {
-                request.refuse_cursor()?;
-                BuiltinReply::public(single_member("prompts", prompts::list()))
-            }
+            ("prompts/list", _) => list_reply(&request, "prompts", prompts::list())?,
             ("tools/call", _) => {
                 let tool = tools::find(request.text("name")?)?;
                 let arguments = request.arguments()?;
@@ -136,12 +116,10 @@ impl Builtin {
             _ => return Err(BuiltinRpcError::unknown_method(method)),
         };
         serde_json::to_string(&reply.into_result(era, &identity())).map_err(|problem| {
-            BuiltinRpcError::internal(format!("the result has no JSON: {problem}"))
+            BuiltinRpcError::internal(format!("cannot serialize the result: {problem}"))
         })
     }
 
-    /// Runs `work` on the blocking pool. The slot is held until the work ends, because a caller
-    /// that stops waiting does not stop the work.
     async fn run_blocking<F>(&self, work: F) -> Result<BuiltinReply, BuiltinRpcError>
     where
         F: FnOnce(&ToolContext) -> Result<BuiltinReply, BuiltinRpcError> + Send + 'static,
@@ -150,12 +128,13 @@ impl Builtin {
         let slot =
             slot.map_err(|_closed| BuiltinRpcError::internal("the built-in server is closed"))?;
         let around = Arc::clone(&self.context);
+        // The slot moves into the work: a caller that stops waiting does not stop it.
         let done = tokio::task::spawn_blocking(move || {
             let reply = work(&around);
             drop(slot);
             reply
         });
-        done.await.map_err(|_stopped| BuiltinRpcError::internal("the call was stopped half way"))?
+        done.await.map_err(|_stopped| BuiltinRpcError::internal("the call was aborted"))?
     }
 
     fn initialize(&self, request: &BuiltinRequest) -> Result<BuiltinReply, BuiltinRpcError> {
@@ -178,7 +157,7 @@ impl Builtin {
         let mut body =
             single_member("capabilities", json!({ "tools": {}, "resources": {}, "prompts": {} }));
         let instructions = format!(
-            "Tools for the time and for reading files; {}. Nothing here changes anything.",
+            "Tools for the time and for reading files; {}. All tools are read-only.",
             self.context.roots.describe()
         );
         body.insert("instructions".to_owned(), json!(instructions));
@@ -186,9 +165,18 @@ impl Builtin {
     }
 }
 
-/// Creates a map with one member.
 pub(crate) fn single_member(name: &str, value: Value) -> Map<String, Value> {
     Map::from_iter([(name.to_owned(), value)])
+}
+
+fn list_reply(
+    request: &BuiltinRequest,
+    name: &str,
+    items: Value,
+) -> Result<BuiltinReply, BuiltinRpcError> {
+    request.refuse_cursor()?;
+    // The lists are part of the binary, so they are the same for everyone.
+    Ok(BuiltinReply::public(single_member(name, items)))
 }
 
 fn identity() -> Value {

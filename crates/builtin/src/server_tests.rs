@@ -42,7 +42,7 @@ async fn a_legacy_client_gets_the_revision_it_asks_for_or_the_newest() {
                 "version": env!("CARGO_PKG_VERSION")
             },
             "instructions": "Tools for the time and for reading files; no folder is shared, so \
-                the file tools have nothing to read. Nothing here changes anything."
+                the file tools have nothing to read. All tools are read-only."
         });
         assert_eq!(result, expected);
     }
@@ -56,7 +56,7 @@ async fn a_modern_client_discovers_what_there_is() {
         "supportedVersions": ["2026-07-28"],
         "capabilities": { "tools": {}, "resources": {}, "prompts": {} },
         "instructions": "Tools for the time and for reading files; no folder is shared, so \
-            the file tools have nothing to read. Nothing here changes anything.",
+            the file tools have nothing to read. All tools are read-only.",
         "ttlMs": 3_600_000,
         "cacheScope": "private",
         "_meta": { "io.modelcontextprotocol/serverInfo": {

@@ -1,15 +1,12 @@
 //! Detects from the first bytes of a file whether it is text, an image or another format.
 
-/// Number of leading bytes examined.
 pub(crate) const HEAD_BYTES: usize = 8 * 1024;
 
-/// The detected content of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ContentKind {
     Text,
-    /// An image with this MIME type.
     Image(&'static str),
-    /// Binary data, with a description.
+    /// A format that is described to the model.
     Binary(&'static str),
 }
 
@@ -32,18 +29,19 @@ const BINARIES: [(&[u8], &str); 9] = [
     (b"\xfe\xff", "text in UTF-16"),
 ];
 
-/// Detects the content kind from the head of a file.
 pub(crate) fn detect(head: &[u8]) -> ContentKind {
     let begins = |(magic, word): &(&[u8], &'static str)| head.starts_with(magic).then_some(*word);
     if let Some(mime_type) = IMAGES.iter().find_map(begins) {
         return ContentKind::Image(mime_type);
     }
+    // RIFF is also the container of WAV and AVI.
     if head.starts_with(b"RIFF") && head.get(8..12) == Some(b"WEBP") {
         return ContentKind::Image("image/webp");
     }
     if let Some(word) = BINARIES.iter().find_map(begins) {
         return ContentKind::Binary(word);
     }
+    // Text in UTF-8 or an 8-bit encoding has no NUL bytes.
     if head.contains(&0) { ContentKind::Binary("binary") } else { ContentKind::Text }
 }
 

@@ -68,7 +68,6 @@ impl TestFolder {
     }
 }
 
-/// Sends a request as a legacy client and parses the result.
 pub(crate) async fn ask(
     server: &Builtin,
     method: &str,
@@ -78,26 +77,22 @@ pub(crate) async fn ask(
     Ok(serde_json::from_str(&text).unwrap())
 }
 
-/// Calls a tool as a legacy client.
 pub(crate) async fn call(server: &Builtin, tool: &str, arguments: Value) -> Value {
     let params = json!({ "name": tool, "arguments": arguments });
     ask(server, "tools/call", params).await.unwrap()
 }
 
-/// Returns all text of a tool result, one block per line.
 pub(crate) fn result_text(result: &Value) -> String {
     let blocks = result["content"].as_array().unwrap();
     let texts: Vec<&str> = blocks.iter().filter_map(|block| block["text"].as_str()).collect();
     texts.join("\n")
 }
 
-/// Returns the message of a result, which must be an error.
 pub(crate) fn error_text(result: &Value) -> String {
     assert_eq!(result["isError"], json!(true), "not an error: {result}");
     result_text(result)
 }
 
-/// Returns the structured content of a result, which must be a success.
 pub(crate) fn structured_content(result: &Value) -> Value {
     assert_eq!(result["isError"], json!(false), "an error: {result}");
     result["structuredContent"].clone()

@@ -18,10 +18,10 @@ pub(crate) fn now_definition() -> Value {
     json!({
         "name": "time_now",
         "title": "Current time",
-        "description": "Tells the date and time now, in a time zone of choice.",
+        "description": "Returns the current date and time in a time zone.",
         "inputSchema": {
             "type": "object",
-            "properties": { "timezone": zone_parameter("Left out: the zone of this machine.") },
+            "properties": { "timezone": zone_parameter("Default: the zone of this machine.") },
             "additionalProperties": false
         },
         "outputSchema": moment_schema(),
@@ -33,17 +33,16 @@ pub(crate) fn convert_definition() -> Value {
     json!({
         "name": "time_convert",
         "title": "Convert a time",
-        "description": "Tells what a time in one time zone is in another.",
+        "description": "Converts a time from one time zone to another.",
         "inputSchema": {
             "type": "object",
             "properties": {
                 "time": {
                     "type": "string",
                     "description": "`15:30` (today), `2026-03-01 15:30`, or with an offset \
-                        `2026-03-01T15:30:00+01:00`; an offset fixes the moment whatever \
-                        `from` says."
+                        `2026-03-01T15:30:00+01:00`; an offset takes precedence over `from`."
                 },
-                "from": zone_parameter("The zone of `time`. Left out: the zone of this machine."),
+                "from": zone_parameter("The zone of `time`. Default: the zone of this machine."),
                 "to": zone_parameter("The zone to convert to.")
             },
             "required": ["time", "to"],
@@ -56,9 +55,9 @@ pub(crate) fn convert_definition() -> Value {
                 "to": moment_schema(),
                 "difference": {
                     "type": "string",
-                    "description": "How far the clocks in `to` are ahead, as `+HH:MM` or `-HH:MM`."
+                    "description": "Offset of `to` from `from`, as `+HH:MM` or `-HH:MM`."
                 },
-                "note": { "type": "string", "description": "Said where clocks were changed." }
+                "note": { "type": "string", "description": "Set if clocks change at that time." }
             },
             "required": ["from", "to", "difference"],
             "additionalProperties": false
@@ -129,17 +128,14 @@ fn parse_time(
     now: &Zoned,
 ) -> Result<(Zoned, Option<String>), ToolRefusal> {
     let text = text.trim();
-    let unclear = || {
-        ToolRefusal::parameter(
-            "time",
-            &format!("is not understood: `{}`", display_text::brief(text)),
-        )
-        .with_hint("write `15:30`, `2026-03-01 15:30` or `2026-03-01T15:30:00+01:00`")
+    let refuse = |problem: &str, hint: &str| {
+        let problem = format!("{problem}: `{}`", display_text::brief(text));
+        ToolRefusal::parameter("time", &problem).with_hint(hint)
     };
-    let too_far = || {
-        ToolRefusal::parameter("time", &format!("is too far away: `{}`", display_text::brief(text)))
-            .with_hint("times from -009999-01-03 to 9999-12-30 can be converted")
-    };
+    let forms = "write `15:30`, `2026-03-01 15:30` or `2026-03-01T15:30:00+01:00`";
+    let unclear = || refuse("is not understood", forms);
+    let range = "times from -009999-01-03 to 9999-12-30 can be converted";
+    let too_far = || refuse("is too far away", range);
     if text.len() > MAX_TIME_BYTES {
         return Err(unclear());
     }
@@ -152,6 +148,7 @@ fn parse_time(
         let zone = from.unwrap_or_else(|| written_offset(text));
         return Ok((moment.to_zoned(zone), None));
     }
+    // A complete time that is not a timestamp is out of range, not malformed.
     if Pieces::parse(text).is_ok_and(|pieces| pieces.offset().is_some() && pieces.time().is_some())
     {
         return Err(too_far());
@@ -160,6 +157,7 @@ fn parse_time(
     let local = if let Some(time) = time_of_day(text) {
         now.with_time_zone(zone.clone()).date().to_datetime(time)
     } else if text.contains(':') {
+        // The condition rejects a bare date, which would parse as midnight.
         text.parse::<DateTime>().map_err(|_| unclear())?
     } else {
         return Err(unclear());
@@ -171,15 +169,14 @@ fn parse_time(
     Ok((moment, note))
 }
 
-/// Returns a note about a local time that a clock change skips or repeats.
 fn clock_change_note(offset: AmbiguousOffset, place: &str, local: DateTime) -> Option<String> {
     match offset {
         AmbiguousOffset::Unambiguous { .. } => None,
         AmbiguousOffset::Gap { .. } => {
-            Some(format!("clocks in {place} skip {local}, so the time after the change was taken"))
+            Some(format!("clocks in {place} skip {local}, so the time after the change is used"))
         }
         AmbiguousOffset::Fold { .. } => {
-            Some(format!("clocks in {place} show {local} twice; the first was taken"))
+            Some(format!("clocks in {place} show {local} twice; the first is used"))
         }
     }
 }
@@ -191,11 +188,11 @@ fn time_of_day(text: &str) -> Option<Time> {
     if hour.is_empty() || hour.len() > 2 || !digits(text) {
         return None;
     }
+    // The parser requires two digits; people also write `9:05`.
     let padded = if hour.len() == 1 { format!("0{text}") } else { text.to_owned() };
     padded.parse().ok()
 }
 
-/// Returns the offset of an RFC 3339 time as a zone.
 fn written_offset(text: &str) -> TimeZone {
     let offset = Pieces::parse(text).ok().and_then(|pieces| pieces.to_numeric_offset());
     offset.map_or(TimeZone::UTC, TimeZone::fixed)

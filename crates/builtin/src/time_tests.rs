@@ -97,12 +97,12 @@ async fn times_that_a_change_of_clocks_makes_doubtful_come_with_a_note() {
             "02:30||UTC",
             "2026-03-29T03:30:00+02:00|2026-03-29T01:30:00+00:00|-02:00",
             "clocks in Europe/Berlin skip 2026-03-29T02:30:00, so the time after the change \
-             was taken",
+             is used",
         ),
         (
             "2026-10-25 02:30||UTC",
             "2026-10-25T02:30:00+02:00|2026-10-25T00:30:00+00:00|-02:00",
-            "clocks in Europe/Berlin show 2026-10-25T02:30:00 twice; the first was taken",
+            "clocks in Europe/Berlin show 2026-10-25T02:30:00 twice; the first is used",
         ),
     ] {
         let result = structured_content(&call(&bare(), "time_convert", case_arguments(case)).await);

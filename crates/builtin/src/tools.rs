@@ -11,7 +11,6 @@ use crate::{display_text, list, read, search, time};
 const MAX_ECHO_TIMES: u64 = 100;
 const MAX_ECHO_BYTES: usize = 256 * 1024;
 
-/// A tool: its name, definition and function.
 #[derive(Clone, Copy)]
 pub(crate) struct BuiltinTool {
     name: &'static str,
@@ -30,8 +29,8 @@ const TOOLS: [BuiltinTool; 6] = [
 ];
 
 impl BuiltinTool {
-    /// Runs the tool; every failure from here on becomes a result.
     pub(crate) fn call(self, around: &ToolContext, arguments: Map<String, Value>) -> BuiltinReply {
+        // A refusal is a result, because models do not see protocol errors.
         let result = self
             .check_arguments(arguments)
             .and_then(|arguments| (self.run)(around, &arguments))
@@ -48,13 +47,10 @@ impl BuiltinTool {
     }
 }
 
-/// Returns the tool with this name.
 pub(crate) fn find(name: &str) -> Result<BuiltinTool, BuiltinRpcError> {
     TOOLS.into_iter().find(|tool| tool.name == name).ok_or_else(|| {
-        BuiltinRpcError::invalid_params(format!(
-            "there is no tool `{}`; see `tools/list`",
-            display_text::brief(name)
-        ))
+        let name = display_text::brief(name);
+        BuiltinRpcError::invalid_params(format!("unknown tool `{name}`; see `tools/list`"))
     })
 }
 
@@ -73,19 +69,18 @@ pub(crate) fn read_only_annotations(title: &str) -> Value {
     })
 }
 
-/// Returns the definition of the tool `echo`, which returns its text to test a connection.
 fn echo_definition() -> Value {
     json!({
         "name": "echo",
         "title": "Echo",
-        "description": "Gives back the text it was given. Useful to try out a connection.",
+        "description": "Returns the given text. Useful for testing a connection.",
         "inputSchema": {
             "type": "object",
             "properties": {
-                "text": { "type": "string", "description": "The text to give back." },
+                "text": { "type": "string", "description": "The text to return." },
                 "times": {
                     "type": "integer", "minimum": 1, "maximum": MAX_ECHO_TIMES, "default": 1,
-                    "description": "How often to repeat it, one line each."
+                    "description": "Number of repetitions, one per line."
                 }
             },
             "required": ["text"],
@@ -99,6 +94,7 @@ fn echo(_: &ToolContext, arguments: &ToolArguments) -> Result<ToolResult, ToolRe
     let text = arguments.text("text")?;
     let times =
         usize::try_from(arguments.whole_number("times", 1..=MAX_ECHO_TIMES, 1)?).unwrap_or(1);
+    // Before the text is built: a small request must not allocate a large result.
     if text.len().saturating_add(1).saturating_mul(times) > MAX_ECHO_BYTES {
         let problem = format!("repeated {times} times is longer than {MAX_ECHO_BYTES} bytes");
         return Err(

@@ -33,13 +33,9 @@ async fn wrong_arguments_name_the_parameter() {
     let server = bare();
     let long = "x".repeat(10_000);
     for (tool, arguments, expected) in [
-        ("echo", json!({}), "parameter `text` is missing; it is required and is a text"),
-        (
-            "echo",
-            json!({ "text": null }),
-            "parameter `text` is missing; it is required and is a text",
-        ),
-        ("echo", json!({ "text": 5 }), "parameter `text` must be a text, not `5`"),
+        ("echo", json!({}), "parameter `text` is required and must be a string"),
+        ("echo", json!({ "text": null }), "parameter `text` is required and must be a string"),
+        ("echo", json!({ "text": 5 }), "parameter `text` must be a string, not `5`"),
         (
             "echo",
             json!({ "text": "a", "times": 0 }),
@@ -48,7 +44,7 @@ async fn wrong_arguments_name_the_parameter() {
         (
             "echo",
             json!({ "text": "a", "tmies": 2 }),
-            "parameter `tmies` is not known\nhint: this tool takes `text`, `times`",
+            "parameter `tmies` is unknown\nhint: this tool takes `text`, `times`",
         ),
         (
             "echo",
@@ -59,18 +55,18 @@ async fn wrong_arguments_name_the_parameter() {
         (
             "time_now",
             json!({ "timezone": ["UTC"] }),
-            "parameter `timezone` must be a text, not a list",
+            "parameter `timezone` must be a string, not a list",
         ),
         (
             "time_now",
             json!({ "timezone": "Europe/Berlim" }),
-            "parameter `timezone` names no time zone that is known: `Europe/Berlim`\n\
+            "parameter `timezone` is not a known time zone: `Europe/Berlim`\n\
              hint: did you mean `Europe/Berlin`?",
         ),
         (
             "time_convert",
             json!({ "time": "12:00" }),
-            "parameter `to` is missing; it is required and is a text",
+            "parameter `to` is required and must be a string",
         ),
         (
             "time_convert",
@@ -116,7 +112,7 @@ async fn wrong_arguments_of_the_file_tools_name_the_parameter_or_the_path() {
         (
             "files_read",
             json!({ "path": "absent" }),
-            "there is no `absent`\nhint: look around with `files_list`",
+            "`absent` does not exist\nhint: list the folder with `files_list`",
         ),
         (
             "files_read",
@@ -132,12 +128,12 @@ async fn wrong_arguments_of_the_file_tools_name_the_parameter_or_the_path() {
         (
             "files_search",
             json!({ "pattern": "a\nb" }),
-            "parameter `pattern` has a line break\nhint: lines are searched one by one",
+            "parameter `pattern` contains a line break\nhint: lines are searched one by one",
         ),
         (
             "files_search",
             json!({ "pattern": "a", "glob": "{" }),
-            "parameter `glob` has a `{` without its `}`",
+            "parameter `glob` has an unclosed `{`",
         ),
     ] {
         names_the_parameter(&server, tool, arguments, expected).await;
@@ -229,13 +225,13 @@ async fn files_are_read_by_lines() {
         (json!({ "path": "hello.txt", "limit": 3 }), vec![text("one\ntwo Needle\nthree\n")]),
         (
             json!({ "path": "hello.txt", "limit": 1 }),
-            vec![text("one\n"), text("Lines 1 to 1; the file goes on. Continue with `offset` 2.")],
+            vec![text("one\n"), text("Lines 1 to 1; there are more. Continue with `offset` 2.")],
         ),
         (
             json!({ "path": "hello.txt", "offset": 2, "limit": 1 }),
             vec![
                 text("two Needle\n"),
-                text("Lines 2 to 2; the file goes on. Continue with `offset` 3."),
+                text("Lines 2 to 2; there are more. Continue with `offset` 3."),
             ],
         ),
         (
@@ -348,7 +344,7 @@ async fn a_search_of_everything_says_what_it_passed_over() {
         naïve 名.txt:1: unicode needle\n\
         sub/code.rs:1: fn needle() {}\n\
         sub/deep/note.md:2: a needle here\n\
-        note: 2 binary files were passed over";
+        note: 2 binary files were skipped";
     assert_eq!(result_text(&result), expected);
     let found = structured_content(&result);
     assert_eq!((&found["complete"], &found["files"]), (&json!(true), &json!(7)));

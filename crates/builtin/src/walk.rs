@@ -16,7 +16,6 @@ const MAX_TOTAL: usize = 100_000;
 /// Folders of generated or third-party files; listed, but entered only when named.
 pub(crate) const SKIPPED_FOLDERS: [&str; 3] = [".git", "node_modules", "target"];
 
-/// An entry that the walk found.
 #[derive(Debug)]
 pub(crate) struct WalkEntry<'a> {
     pub(crate) place: RootedPath,
@@ -25,7 +24,6 @@ pub(crate) struct WalkEntry<'a> {
     pub(crate) entry: &'a FolderEntry,
 }
 
-/// The limits of a walk.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WalkLimits {
     pub(crate) depth: u64,
@@ -36,22 +34,20 @@ pub(crate) struct WalkLimits {
 /// Why a walk ended early.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WalkEnd {
-    /// The walk was complete within its depth.
     Never,
-    /// The visitor stopped the walk.
     Visitor,
     TooMany,
     TooLate,
 }
 
-/// Calls `visit` for all entries below a folder, breadth-first. An unreadable subfolder is skipped;
-/// an unreadable start is an error.
+/// Calls `visit` for all entries below a folder. Only an unreadable start is an error.
 pub(crate) fn walk(
     roots: &Roots,
     start: &RootedPath,
     reach: WalkLimits,
     visit: &mut dyn FnMut(WalkEntry<'_>) -> ControlFlow<()>,
 ) -> Result<WalkEnd, ToolRefusal> {
+    // Breadth-first, so that a limit cuts off the deepest entries and not whole siblings.
     let mut queue = VecDeque::from([(PathBuf::new(), 1)]);
     let mut seen = 0_usize;
     let mut whole = true;
@@ -61,6 +57,7 @@ pub(crate) fn walk(
             Err(problem) if depth == 1 => {
                 return Err(ToolRefusal::from_io_error(&roots.display_name(start), &problem));
             }
+            // A subfolder may be unreadable or gone; its siblings are still of use.
             Err(_) => continue,
         };
         whole &= folder.whole;
@@ -81,6 +78,7 @@ pub(crate) fn walk(
             if visit(WalkEntry { place, relative: &relative, entry }).is_break() {
                 return Ok(WalkEnd::Visitor);
             }
+            // Links have a kind of their own, so a link to a folder is not entered.
             let entered =
                 entry.kind == EntryKind::Folder && !SKIPPED_FOLDERS.contains(&name.as_ref());
             if entered && depth < reach.depth {

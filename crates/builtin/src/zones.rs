@@ -17,13 +17,14 @@ pub(crate) fn find(parameter: &str, name: &str) -> Result<TimeZone, ToolRefusal>
         if let Some(zone) = fixed_offset(name) {
             return Ok(zone);
         }
+        // The lookup may read a file, so the name must not contain dots.
         if name.bytes().all(plain)
             && let Ok(zone) = TimeZone::get(name)
         {
             return Ok(zone);
         }
     }
-    let problem = format!("names no time zone that is known: `{}`", display_text::brief(name));
+    let problem = format!("is not a known time zone: `{}`", display_text::brief(name));
     Err(ToolRefusal::parameter(parameter, &problem).with_hint(match suggestions(name) {
         Some(names) => format!("did you mean {names}?"),
         None => "use a name like `Europe/Berlin` or an offset like `+05:30`".to_owned(),
@@ -44,6 +45,7 @@ fn fixed_offset(name: &str) -> Option<TimeZone> {
 }
 
 fn suggestions(name: &str) -> Option<String> {
+    // The edit distance to hundreds of names grows with the length.
     if name.len() > MAX_NAME_BYTES {
         return None;
     }
@@ -55,8 +57,7 @@ fn suggestions(name: &str) -> Option<String> {
     (!quoted.is_empty()).then(|| quoted.join(", "))
 }
 
-/// Returns the names nearest to `wanted`; if there are none, those with a similar last part:
-/// `Asia/Tokyo` for `tokio`.
+/// Returns the nearest names, or those with a similar last part: `Asia/Tokyo` for `tokio`.
 fn nearest<'a>(wanted: &str, names: &[&'a str]) -> Vec<&'a str> {
     let near = nearest_names(wanted, names.iter().copied(), MAX_SUGGESTIONS);
     if !near.is_empty() {
@@ -68,7 +69,6 @@ fn nearest<'a>(wanted: &str, names: &[&'a str]) -> Vec<&'a str> {
     names.iter().copied().filter(is_near).take(MAX_SUGGESTIONS).collect()
 }
 
-/// Returns the last part of a name: `Berlin` for `Europe/Berlin`.
 fn place(name: &str) -> &str {
     name.rsplit('/').next().unwrap_or(name)
 }
@@ -112,7 +112,10 @@ mod tests {
         for name in ["", "+5", "+99:00", "+05:60", "+-5:00", "../UTC", "/etc/localtime", "Ü", "a b"]
         {
             let refusal = find("to", name).unwrap_err();
-            assert!(refusal.message.starts_with("parameter `to` names no time zone"), "{name}");
+            assert!(
+                refusal.message.starts_with("parameter `to` is not a known time zone"),
+                "{name}"
+            );
         }
     }
 }

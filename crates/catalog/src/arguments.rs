@@ -13,71 +13,45 @@ use switchboard_text::excerpt_text;
 use crate::problem::{ArgumentProblem, ArgumentProblemKind, BadArguments, ProblemCollector};
 use crate::schema_bounds::{MAX_DEPTH, SchemaExtent, is_deeper_than, measure};
 
-/// Maximum length of a schema that is compiled, in bytes.
+// A server writes the schema and a model writes the arguments. The limits bound the memory, the
+// stack and the time that either can cost.
 const MAX_SCHEMA_BYTES: usize = 256 * 1024;
-/// Maximum memory for all compiled patterns of a schema, in bytes; it is divided among them.
+// Memory for all compiled patterns of a schema, divided among them.
 const MAX_TOTAL_PATTERN_BYTES: usize = 16 * 1024 * 1024;
-/// Maximum memory for one compiled pattern, in bytes.
 const MAX_PATTERN_BYTES: usize = 1024 * 1024;
-/// Maximum backtracking steps of a pattern with look-around; other patterns run in linear time.
+// Only for patterns with look-around; other patterns run in linear time.
 const MAX_BACKTRACKS: usize = 5_000;
-/// Maximum nesting depth of arguments.
 const MAX_ARGUMENT_DEPTH: usize = 64;
-/// Maximum depth to which a recursive schema is followed in one check; it bounds the stack.
+// Levels of a recursive schema that one check follows, which bounds the stack.
 const MAX_SCHEMA_RECURSION: usize = 1_500;
-/// Maximum visits of a recursive schema while the validation errors are described.
+// Visits of a recursive schema while the validation errors are described.
 const MAX_VISITS: usize = 20_000;
 
 /// The reason why a schema cannot be used to check arguments.
 #[derive(Debug, thiserror::Error)]
 pub enum BadSchema {
     #[error("the schema is {found} bytes long, more than {limit}")]
-    TooLong {
-        /// Length of the text in bytes.
-        found: usize,
-        /// Maximum length in bytes.
-        limit: usize,
-    },
+    TooLong { found: usize, limit: usize },
     #[error("the schema is not JSON: {0}")]
     NotJson(#[source] serde_json::Error),
-    /// The text is JSON, but not an object.
     #[error("the schema is not an object")]
     NotAnObject,
-    /// The schema nests too deep, in its text or along its references.
     #[error("the schema nests deeper than {limit} levels")]
-    TooDeep {
-        /// Maximum nesting depth.
-        limit: usize,
-    },
-    /// The schema expands into too many subschemas once its references are followed.
+    TooDeep { limit: usize },
+    // Counted with references followed.
     #[error("the schema unfolds into more than {limit} subschemas")]
-    TooManySubschemas {
-        /// Maximum number of subschemas.
-        limit: usize,
-    },
-    /// The schema refers to another document; remote references are never fetched.
+    TooManySubschemas { limit: usize },
+    // Never fetched: a server could make us send requests to any address.
     #[error("the schema refers to another document, `{}`", excerpt_text(reference, 80))]
-    RemoteReference {
-        /// The reference as written in the schema.
-        reference: String,
-    },
-    /// The schema refers to a part of itself that does not exist.
+    RemoteReference { reference: String },
     #[error("the schema refers to `{}`, which it does not contain", excerpt_text(reference, 80))]
-    UnknownReference {
-        /// The reference as written in the schema.
-        reference: String,
-    },
-    /// The schema is not valid under its draft.
+    UnknownReference { reference: String },
     #[error(
         "the schema is not valid at `{}`: {}",
         excerpt_text(path, 80),
         excerpt_text(reason, 200)
     )]
-    Invalid {
-        /// Location in the schema, as a JSON pointer.
-        path: String,
-        reason: String,
-    },
+    Invalid { path: String, reason: String },
 }
 
 impl BadSchema {
@@ -98,8 +72,7 @@ impl BadSchema {
 
 /// A compiled input schema.
 pub struct ArgumentCheck {
-    /// `None` accepts any object.
-    rules: Option<CompiledSchema>,
+    rules: Option<CompiledSchema>, // `None` accepts any object.
 }
 
 struct CompiledSchema {
@@ -109,14 +82,8 @@ struct CompiledSchema {
 }
 
 impl ArgumentCheck {
-    /// Compiles a schema from JSON text; empty text accepts any object.
-    ///
-    /// The draft is the one named by `$schema`, 2020-12 by default. Formats are not checked: they
-    /// are annotations, and the server validates them.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the schema is too large, has remote references or is invalid.
+    /// Compiles a schema from JSON text. Empty text accepts any object. The draft is the one that
+    /// `$schema` names, or 2020-12.
     pub fn compile(schema: &str) -> Result<Self, BadSchema> {
         if schema.len() > MAX_SCHEMA_BYTES {
             return Err(BadSchema::TooLong { found: schema.len(), limit: MAX_SCHEMA_BYTES });
@@ -142,8 +109,7 @@ impl ArgumentCheck {
         let extent = measure(&schema)?;
         let validator = match build_validator(&schema, draft(named.as_ref()), extent) {
             Ok(validator) => validator,
-            // A schema that names no draft may be written for draft 4, which some servers still
-            // use.
+            // Without `$schema`, it may be written for draft 4, which some servers still use.
             Err(error) if named.is_none() => build_validator(&schema, Draft::Draft4, extent)
                 .map_err(|_| invalid_schema(&error))?,
             Err(error) => return Err(invalid_schema(&error)),
@@ -151,11 +117,7 @@ impl ArgumentCheck {
         Ok(Self { rules: Some(CompiledSchema { schema, validator, extent }) })
     }
 
-    /// Checks the arguments of a call.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the arguments are not an object or violate the schema.
+    /// Checks the arguments of a call, which must be an object.
     pub fn check(&self, arguments: &Value) -> Result<(), BadArguments> {
         if !arguments.is_object() {
             return Err(BadArguments::single(ArgumentProblem::not_an_object(arguments)));
@@ -163,11 +125,7 @@ impl ArgumentCheck {
         self.check_value(arguments)
     }
 
-    /// Checks a value of any type.
-    ///
-    /// # Errors
-    ///
-    /// Returns an error if the value violates the schema.
+    /// Checks a value of any type, such as a structured result.
     pub fn check_value(&self, value: &Value) -> Result<(), BadArguments> {
         if is_deeper_than(value, MAX_ARGUMENT_DEPTH) {
             return Err(BadArguments::single(too_deep(MAX_ARGUMENT_DEPTH)));
@@ -203,7 +161,7 @@ impl CompiledSchema {
                 path: String::new(),
                 kind: ArgumentProblemKind::Other,
                 expected: "fit the tool's schema".to_owned(),
-                found: "arguments that nest too deep to say where they do not".to_owned(),
+                found: "arguments that nest too deep to describe the problem".to_owned(),
                 suggestion: None,
             }));
         }
@@ -212,8 +170,7 @@ impl CompiledSchema {
     }
 }
 
-/// Returns the number of levels that can be described if each level multiplies the work by
-/// `returns`.
+/// Returns the levels that can be described if each multiplies the work by `returns`.
 fn describable_levels(returns: usize) -> usize {
     if returns < 2 {
         return MAX_ARGUMENT_DEPTH;
@@ -251,6 +208,7 @@ fn build_validator(
     extent: SchemaExtent,
 ) -> Result<Validator, ValidationError<'static>> {
     let size = MAX_PATTERN_BYTES.min(MAX_TOTAL_PATTERN_BYTES / extent.patterns.max(1));
+    // Formats are annotations in current drafts, and the server validates them.
     let options = jsonschema::options().with_draft(draft).offline().should_validate_formats(false);
     let linear = PatternOptions::regex().size_limit(size).dfa_size_limit(size);
     let looking_around = PatternOptions::fancy_regex()
@@ -278,7 +236,7 @@ fn invalid_schema(error: &ValidationError<'_>) -> BadSchema {
     }
 }
 
-/// Maximum number of cached checks; a full cache is cleared, which is rare and cheap.
+// A full cache is cleared, which is rare and cheap.
 const MAX_CHECKS: usize = 1_024;
 
 type CompiledCheck = Arc<Result<ArgumentCheck, BadSchema>>;

@@ -141,7 +141,7 @@ fn values_that_do_not_fit_are_named_with_what_is_expected() {
             Kind::PatternMismatch,
             "match `^(?!x)`, got \"x\"",
         ),
-        (json!({"uniqueItems": true}), json!([1, 1]), Kind::Other, "have no item twice, got [1,1]"),
+        (json!({"uniqueItems": true}), json!([1, 1]), Kind::Other, "have unique items, got [1,1]"),
         (
             json!({"anyOf": optional}),
             json!("x"),

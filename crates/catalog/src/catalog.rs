@@ -13,12 +13,13 @@ use crate::search::{SearchDocument, SearchIndex, SearchParameter};
 use crate::search_build::SearchIndexBuilder;
 use crate::status::ServerStatus;
 
-/// All offers of one fleet. Immutable; names and index are computed on first use.
+/// All offers of one fleet. Immutable.
 #[derive(Debug)]
 pub struct Catalog {
     servers: Vec<Arc<Server>>,
     /// For each tool, the index of its server and its index within that server.
     tools: Vec<(u32, u32)>,
+    // Computed on first use, because not every catalog is searched.
     names: OnceLock<ModelNames>,
     index: OnceLock<SearchIndex>,
 }
@@ -28,7 +29,6 @@ pub struct Catalog {
 pub struct CatalogEntry<'a> {
     pub server: &'a Server,
     pub tool: &'a Tool,
-    /// Index of the tool in the catalog.
     pub place: usize,
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::{Number, Value};
 
-/// Maximum depth to which nested alternatives are followed.
+// Nested alternatives can multiply, and a server writes the schema.
 const MAX_DEPTH: usize = 8;
 
 /// Converts text such as the right side of `days=3` into a value.
@@ -19,9 +19,9 @@ pub fn value_from_text(text: &str, schema_of_parameter: Option<&Value>) -> Value
     }
 }
 
-/// Returns the value for text that matches no type of the schema: a number stays a number where an
-/// integer is expected, so that the reported problem names its type.
+/// Returns the value for text that matches no type of the schema.
 fn fallback_value(text: &str, schema: &Value) -> Value {
+    // `1.5` for an integer stays a number, so that the reported problem is not "got a string".
     let wants_number = schema.get("type").is_some_and(|name| name == "integer");
     let found = number(text).filter(|_| wants_number).map(Value::Number);
     found.unwrap_or_else(|| Value::String(text.to_owned()))
@@ -59,7 +59,7 @@ fn is_unconstrained(schema: &Value) -> bool {
     !telling.iter().any(|keyword| schema.get(keyword).is_some())
 }
 
-/// Returns the option equal to the text, as a string or as JSON.
+/// Returns the option that equals the text, as a string or as JSON.
 fn matching_option(text: &str, options: &[Value]) -> Option<Value> {
     let as_string = options.iter().find(|option| option.as_str() == Some(text));
     let parse = || serde_json::from_str(text).ok().filter(|parsed| options.contains(parsed));
@@ -79,9 +79,10 @@ fn coerce_to_type(text: &str, name: &str) -> Option<Value> {
     }
 }
 
-/// Parses a JSON number; rejects integers that would lose digits.
+/// Parses a JSON number.
 fn number(text: &str) -> Option<Number> {
     let number: Number = serde_json::from_str(text).ok()?;
+    // An integer beyond 64 bits would lose digits as a float, and it is probably an identifier.
     let digits = text.trim().trim_start_matches('-');
     let rounded = number.is_f64() && digits.bytes().all(|byte| byte.is_ascii_digit());
     (!rounded || digits == "0").then_some(number)

@@ -7,69 +7,31 @@ use crate::problem::BadArguments;
 /// The reason why a proposed call cannot be resolved.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum ResolveError {
-    #[error("there is no server `{server}`")]
-    UnknownServer {
-        /// The requested name.
-        server: String,
-        /// Similar names.
-        near: Vec<String>,
-    },
+    #[error("unknown server `{server}`")]
+    UnknownServer { server: String, near: Vec<String> },
     #[error("server `{server}` is disabled and cannot be used")]
     Disabled { server: String },
-    /// The server comes from a project's file or is potentially dangerous, and is not approved.
+    // From a project's file, or potentially dangerous.
     #[error("server `{server}` has not been approved")]
     NotApproved { server: String },
-    /// The server is blocked by a rule.
     #[error("server `{server}` cannot be used: {why}")]
-    NotAllowed {
-        server: String,
-        /// The rule that blocks it.
-        why: String,
-    },
-    /// The server is not ready, so its offers are unknown.
+    NotAllowed { server: String, why: String },
+    // The offers are unknown, so a missing target may exist.
     #[error("server `{server}` is {state}")]
-    NotReady {
-        server: String,
-        /// The state and its reason.
-        state: String,
-        hint: Option<String>,
-    },
-    /// The server does not list the target.
+    NotReady { server: String, state: String, hint: Option<String> },
     #[error("server `{}` lists no {} `{}`", target.server, target.kind, target.name)]
-    NotListed {
-        target: Target,
-        /// Similar names.
-        near: Vec<String>,
-    },
-    /// The definition is quarantined until a person has reviewed it.
-    #[error("`{target}` is held: {reason}")]
-    Held {
-        target: Target,
-        /// The findings behind it, without text from the server.
-        reason: String,
-    },
-    /// The arguments are not a JSON object, or a required argument of a prompt is missing.
+    NotListed { target: Target, near: Vec<String> },
+    // The reason contains no text of the server, because a model reads it.
+    #[error("`{target}` is quarantined: {reason}")]
+    Held { target: Target, reason: String },
+    // Also for a prompt with a missing argument.
     #[error("the arguments for `{target}` cannot be used: {problem}")]
-    NotAnObject {
-        target: Target,
-        /// The parse error, or the name of the missing argument.
-        problem: String,
-    },
-    /// The arguments violate the tool's schema.
+    NotAnObject { target: Target, problem: String },
     #[error("the arguments for `{target}` do not fit: {problems}")]
-    BadArguments {
-        target: Target,
-        /// The violations, each with its location.
-        problems: BadArguments,
-    },
-    /// The schema is unusable, so the arguments cannot be checked.
+    BadArguments { target: Target, problems: BadArguments },
+    // Fails closed: arguments that cannot be checked are not sent.
     #[error("the arguments for `{target}` cannot be checked: {problem}")]
-    BadSchema {
-        target: Target,
-        problem: String,
-        /// Suggested fix, for the author of the server.
-        hint: &'static str,
-    },
+    BadSchema { target: Target, problem: String, hint: &'static str },
 }
 
 impl ResolveError {
@@ -80,14 +42,14 @@ impl ResolveError {
             Self::UnknownServer { near, .. } => Some(
                 did_you_mean(near).unwrap_or_else(|| "`switchboard servers` lists them".to_owned()),
             ),
-            Self::Disabled { server } => Some(format!("`switchboard servers enable {server}`")),
+            Self::Disabled { server } => Some(format!("run `switchboard servers enable {server}`")),
             Self::NotApproved { server } => {
-                Some(format!("look at it, then `switchboard servers approve {server}`"))
+                Some(format!("review it, then run `switchboard servers approve {server}`"))
             }
             Self::NotAllowed { .. } => None,
-            Self::NotReady { server, hint, .. } => Some(
-                hint.clone().unwrap_or_else(|| format!("`switchboard doctor {server}` tells more")),
-            ),
+            Self::NotReady { server, hint, .. } => hint
+                .clone()
+                .or_else(|| Some(format!("`switchboard doctor {server}` shows details"))),
             Self::NotListed { target, near } => did_you_mean(near).or_else(|| {
                 let command = match target.kind {
                     TargetKind::Tool => "tools",
@@ -97,16 +59,14 @@ impl ResolveError {
                 Some(format!("`switchboard {command} --server {}` lists them", target.server))
             }),
             Self::Held { target, .. } => Some(format!(
-                "`switchboard pins show {0}` shows what was found, `switchboard pins approve {0} \
-                 --despite-findings` uses it all the same",
+                "`switchboard pins show {0}` shows the findings, `switchboard pins approve {0} \
+                 --despite-findings` accepts them",
                 target.server
             )),
             Self::BadArguments { target, .. } | Self::NotAnObject { target, .. } => {
                 (target.kind == TargetKind::Tool).then(|| {
-                    format!(
-                        "`switchboard tools show {} {}` tells what it takes",
-                        target.server, target.name
-                    )
+                    let Target { server, name, .. } = target;
+                    format!("`switchboard tools show {server} {name}` shows its arguments")
                 })
             }
             Self::BadSchema { hint, .. } => Some((*hint).to_owned()),

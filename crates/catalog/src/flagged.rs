@@ -1,5 +1,4 @@
-//! `Flagged`: a definition with scanner findings; `AcceptedFindings`: findings that a person
-//! accepted.
+//! Definitions with scanner findings, and the findings that a person accepted.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,25 +7,25 @@ use serde::{Deserialize, Serialize};
 use switchboard_core::{EventKind, ServerId};
 use switchboard_scan::{DefinitionKind, ScanFinding, Severity, is_clear_attack};
 
-/// A definition in which something was found.
+/// A definition in which the scanner found something.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct Flagged {
-    /// Whose it is.
+    /// The server that sent the definition.
     #[schemars(with = "String")]
     pub server: ServerId,
-    /// What it describes.
+    /// The kind of the definition.
     pub kind: DefinitionKind,
-    /// Its name or address; empty for instructions.
+    /// The name or URI of the item; empty for instructions.
     pub name: String,
     /// The fingerprint of the definition.
     pub digest: String,
-    /// The fingerprint of its canonical text, as pins have it.
+    /// The fingerprint of the canonical text, as stored in pins.
     pub pin: String,
-    /// How serious it is.
+    /// The highest severity among the findings.
     pub severity: Severity,
-    /// Whether a person stands by it in spite of all that was found.
+    /// Whether a person accepted the definition despite its findings.
     pub accepted: bool,
-    /// What was found, the most serious first.
+    /// The findings, most severe first.
     pub findings: Vec<ScanFinding>,
 }
 
@@ -37,11 +36,11 @@ impl Flagged {
         self.severity == Severity::Block && !self.accepted
     }
 
-    /// Returns whether the finding quarantines the whole server: it is an unmistakable attack in a
-    /// tool or in the instructions. Names of resources and prompts do not count, because they may
-    /// be third-party content.
+    /// Returns whether the findings quarantine the whole server.
     #[must_use]
     pub fn holds_server(&self) -> bool {
+        // Names of resources and prompts do not count: they may be content of third parties, such
+        // as file names.
         let own_words = matches!(self.kind, DefinitionKind::Tool | DefinitionKind::Instructions);
         own_words && self.is_held() && is_clear_attack(&self.findings)
     }
@@ -75,33 +74,26 @@ impl Flagged {
 /// A definition that a person accepted despite its findings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Acceptance {
-    /// Kind of the definition, as a word.
     pub kind: String,
-    /// Name or URI; empty for instructions.
     pub name: String,
-    /// Fingerprint of the canonical text, as stored in pins.
     pub digest: String,
-    /// Rules of the findings that the person was shown.
     pub rules: BTreeSet<String>,
-    /// Time of the acceptance.
     pub at: String,
 }
 
 /// All accepted definitions, keyed by the identity of their server.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AcceptedFindings {
-    /// Definitions by server identity.
     pub servers: BTreeMap<String, Vec<Acceptance>>,
 }
 
 /// One version of a definition.
 #[derive(Clone, Copy, Debug)]
 pub struct DefinitionVersion<'a> {
-    /// Kind of the definition, as a word.
     pub kind: &'a str,
-    /// Name or URI; empty for instructions.
+    /// The name or URI; empty for instructions.
     pub name: &'a str,
-    /// Fingerprint of the canonical text, as stored in pins.
+    /// The fingerprint of the canonical text, as stored in pins.
     pub digest: &'a str,
 }
 
@@ -118,6 +110,7 @@ impl AcceptedFindings {
         let known = self.servers.get(identity).into_iter().flatten();
         let mut same =
             known.filter(|one| one.kind == kind && one.name == name && one.digest == digest);
+        // A rule that was added to the scanner later may find something that the person never saw.
         same.next().is_some_and(|one| rules.all(|rule| one.rules.contains(rule)))
     }
 }

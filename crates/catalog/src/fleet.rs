@@ -20,7 +20,6 @@ pub struct Fleet {
     pub servers: BTreeMap<ServerId, Arc<Server>>,
     /// Incremented whenever the offers, or the visible part of them, change.
     pub edition: u64,
-    /// Findings that a person accepted.
     pub accepted: Arc<AcceptedFindings>,
 }
 
@@ -28,24 +27,21 @@ pub struct Fleet {
 #[derive(Clone, Debug)]
 pub struct Server {
     pub id: ServerId,
-    /// The configuration; absent if it cannot be read.
+    /// `None` if the configuration cannot be read.
     pub config: Option<Arc<ServerConfig>>,
     /// The best state among its instances.
     pub status: ServerStatus,
     pub instances: Vec<Instance>,
-    /// Its offers; kept while the server is down.
+    /// Kept while the server is down, so that catalogs do not change with every restart.
     pub offers: Arc<Offers>,
-    /// Result of the last handshake.
     pub agreement: Option<Arc<Agreement>>,
 }
 
 /// One connection to a server.
 #[derive(Clone, Debug)]
 pub struct Instance {
-    /// Index of the instance, from 0.
     pub number: usize,
     pub status: ServerStatus,
-    /// The connection, if the instance is ready.
     pub peer: Option<Peer>,
     pub health: Arc<Health>,
 }
@@ -57,11 +53,10 @@ pub struct Offers {
     pub resources: Vec<ListedItem>,
     pub templates: Vec<ListedItem>,
     pub prompts: Vec<ListedItem>,
-    /// Items left out of the lists, each with the reason.
+    /// Reasons why items were left out of the lists.
     pub faults: Vec<String>,
     /// Kinds that could not be listed; their previous items are kept.
     pub unlisted: Vec<ItemKind>,
-    /// Index of each tool by name, computed on first use.
     places: OnceLock<HashMap<Box<str>, usize>>,
 }
 
@@ -76,11 +71,9 @@ pub struct Tool {
 /// Properties of a definition that calls need, cached so that it is not parsed again.
 #[derive(Clone, Copy, Debug)]
 pub struct ToolFacts {
-    /// Whether structured results have a schema.
     pub has_output_schema: bool,
-    /// Whether some arguments are mirrored in HTTP headers.
+    /// Whether some arguments are repeated in HTTP headers.
     pub has_mirrored_arguments: bool,
-    /// Whether the tool can run as a task.
     pub task_support: TaskSupport,
 }
 
@@ -98,19 +91,15 @@ pub enum TaskSupport {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Definition<'a> {
-    /// Display name.
     pub title: Option<String>,
     pub description: Option<String>,
-    /// Schema of the arguments.
     #[serde(borrow)]
     pub input_schema: Option<&'a RawValue>,
-    /// Schema of the structured results.
     #[serde(borrow)]
     pub output_schema: Option<&'a RawValue>,
     /// The server's hints about side effects.
     #[serde(borrow)]
     pub annotations: Option<&'a RawValue>,
-    /// Name of a resource or prompt.
     pub name: Option<String>,
     pub mime_type: Option<String>,
     #[serde(borrow)]
@@ -124,7 +113,7 @@ impl Tool {
         Self { item, digest: OnceLock::new(), facts: OnceLock::new() }
     }
 
-    /// Returns the name.
+    /// Returns the name on the server.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.item.key
@@ -163,6 +152,7 @@ impl Tool {
             page: Option<String>,
         }
         let text = self.item.raw.get();
+        // Most definitions have no UI page, and a search is cheaper than parsing.
         if !text.contains("resourceUri") {
             return None;
         }
@@ -203,7 +193,7 @@ fn task_support(definition: &str) -> TaskSupport {
     }
 }
 
-/// Returns the members of an item's definition; malformed members are `None`.
+/// Returns the members of an item's definition, without malformed ones.
 #[must_use]
 pub fn definition(item: &ListedItem) -> Definition<'_> {
     // A member of an unexpected type must not hide the others.
@@ -314,6 +304,7 @@ impl Server {
         self.instances
             .iter()
             .filter_map(|instance| Some((instance, instance.peer.as_ref()?)))
+            // An instance with an open breaker gets no calls, only probes.
             .filter(|(instance, peer)| {
                 !peer.is_closed() && instance.health.breaker_reason().is_none()
             })

@@ -7,23 +7,23 @@ use std::time::Instant;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 
-/// Consecutive failures that open the breaker; calls then fail at once until a probe succeeds.
+// Consecutive failures that open the breaker. Calls then fail at once until a probe succeeds.
 const BREAKER_THRESHOLD: u32 = 3;
 
-/// Retry budget: one retry per five calls, plus an initial ten.
+// One retry per five calls, plus an initial ten: retries must not multiply the load on a server
+// that already fails.
 const RETRY_BUDGET: (u32, u32) = (5, 10);
 
-/// The health of one instance.
+/// The health of one instance of a server.
 #[derive(Debug, Default)]
 pub struct Health {
     in_flight: AtomicUsize,
     calls: AtomicU32,
     retries: AtomicU32,
-    /// Whether `breaker` has failures to clear; read without the lock after each success.
+    /// Whether `breaker` has failures to clear, so that a success need not take the lock.
     has_failures: AtomicBool,
     breaker: Mutex<BreakerState>,
     wants_probe: Notify,
-    /// Callers that wait until all received messages are processed.
     catch_up_waiters: Mutex<Vec<oneshot::Sender<()>>>,
     wants_catching_up: Notify,
     run: Mutex<Option<ServerRun>>,
@@ -87,6 +87,7 @@ impl Health {
         let allowed = RETRY_BUDGET.1 + self.calls.load(Ordering::Relaxed) / RETRY_BUDGET.0;
         let used = self.retries.fetch_add(1, Ordering::Relaxed);
         if used >= allowed {
+            // Counted first and returned on refusal, so that concurrent calls cannot overdraw.
             self.retries.fetch_sub(1, Ordering::Relaxed);
         }
         used < allowed
@@ -114,19 +115,18 @@ impl Health {
         }
     }
 
-    /// Waits until all messages received so far are processed. Never returns if the task that
-    /// processes them has ended.
+    /// Waits until all messages received so far are processed.
     pub async fn caught_up(&self) {
         let (told, caught_up) = oneshot::channel();
         self.catch_up_waiters.lock().push(told);
         self.wants_catching_up.notify_one();
         if caught_up.await.is_err() {
+            // The processing task has ended, so nothing will confirm. The caller has a timeout.
             std::future::pending::<()>().await;
         }
     }
 
-    /// Waits until a caller of `caught_up` requests confirmation. The waiting task must process all
-    /// received messages before it confirms.
+    /// Waits for a caller of `caught_up`. Process all received messages before confirming.
     pub async fn catch_up_requested(&self) {
         self.wants_catching_up.notified().await;
     }
@@ -140,7 +140,7 @@ impl Health {
         }
     }
 
-    /// Waits until a probe is due.
+    /// Waits until the breaker opens and a probe is due.
     pub async fn probe_requested(&self) {
         self.wants_probe.notified().await;
     }

@@ -20,7 +20,6 @@ use crate::fleet::{Fleet, Server, Tool, definition};
 use crate::status::ServerStatus;
 use crate::{output, template};
 
-/// Maximum number of similar names to suggest.
 const MAX_SUGGESTIONS: usize = 3;
 
 /// A catalog together with the connections that its calls use.
@@ -79,16 +78,15 @@ impl Lease {
         })
     }
 
-    /// Returns the findings in the definitions of one server. The list is sorted by server, so the
-    /// cost of a call does not depend on findings of other servers.
     fn flagged_definitions(&self, server: &str) -> &[Flagged] {
+        // The list is sorted by server, so findings of other servers do not slow down a call.
         let from = self.flagged.partition_point(|one| one.server.as_str() < server);
         let rest = self.flagged.get(from..).unwrap_or_default();
         let count = rest.partition_point(|one| one.server.as_str() == server);
         rest.get(..count).unwrap_or_default()
     }
 
-    /// Returns why a target is quarantined. The text contains nothing written by the server.
+    /// Returns why a target is quarantined, without text written by the server.
     fn hold_reason(&self, target: &Target) -> Option<String> {
         let own = self.flagged_definition(target).filter(|flagged| flagged.is_held());
         own.map(Flagged::reason).or_else(|| {
@@ -98,8 +96,7 @@ impl Lease {
         })
     }
 
-    /// Returns whether a target is listed for models and clients: no rule forbids it to every
-    /// caller.
+    /// Returns whether a target is listed for models and clients.
     #[must_use]
     pub fn is_listed(&self, kind: TargetKind, server: &str, name: &str) -> bool {
         self.deny_list.is_empty() || self.forbidding_rule(kind, server, name).is_none()
@@ -123,26 +120,23 @@ impl Lease {
         self.deny_list.get(&Target::new(kind, server, name)).map(String::as_str)
     }
 
-    /// Returns the servers.
+    /// Returns the servers and their connections.
     #[must_use]
     pub const fn fleet(&self) -> &Arc<Fleet> {
         &self.fleet
     }
 
-    /// Returns the catalog.
+    /// Returns the catalog of the fleet.
     #[must_use]
     pub const fn catalog(&self) -> &Arc<Catalog> {
         &self.catalog
     }
 
     /// Resolves a call: looks up the target and checks the arguments.
-    ///
-    /// # Errors
-    /// Returns an error if the target is not listed or the arguments do not fit; the error has
-    /// similar names where there are any.
     pub fn resolve(&self, proposed: ProposedCall) -> Result<ResolvedCall, ResolveError> {
         let ProposedCall { target, arguments } = proposed;
         let server = self.server(&target.server)?;
+        // Before the lookup: the error for an unknown tool would list names of the server.
         if let Some(reason) = self.hold_reason(&target) {
             return Err(ResolveError::Held { reason, target });
         }
@@ -178,7 +172,7 @@ impl Lease {
                 Some(why) => Outcome::invalid_output(why, result),
                 None => outcome,
             },
-            // An invalid output schema is not enforced.
+            // The call has run already, so a faulty schema does not withhold its result.
             Err(_) => outcome,
         }
     }
@@ -210,6 +204,7 @@ impl Lease {
     ) -> Result<(), ResolveError> {
         let mut parsed = parse_object(target, arguments)?;
         let schema = || tool.definition().input_schema.map_or("{}", RawValue::get);
+        // By digest: a changed definition gets a new check, and equal ones share theirs.
         let check = self.checks.get_or_compile(tool.digest(), || ArgumentCheck::compile(schema()));
         // Models write `null` for an omitted optional argument; treat it as omitted.
         if let Some(members) = parsed.as_object_mut()
@@ -257,7 +252,7 @@ impl ResolvedCall {
         &self.definition_digest
     }
 
-    /// Returns the fingerprint of target, definition and arguments together.
+    /// Returns the fingerprint of the whole call, which an approval is bound to.
     #[must_use]
     pub fn digest(&self) -> String {
         hex_digest([
@@ -269,6 +264,7 @@ impl ResolvedCall {
 }
 
 fn parse_object(target: &Target, arguments: &Json) -> Result<Value, ResolveError> {
+    // Strictly: with duplicate keys, the server could read another value than a reviewer.
     let parsed = read_strictly(arguments.bytes()).map_err(|error| ResolveError::NotAnObject {
         target: target.clone(),
         problem: error.to_string(),
@@ -360,7 +356,7 @@ fn not_listed<'a>(
     ResolveError::NotListed { target: target.clone(), near }
 }
 
-/// Returns the state as it follows "is" in a sentence.
+/// Returns the state as it follows "is".
 fn state_phrase(status: &ServerStatus) -> &'static str {
     match status {
         ServerStatus::NeedsLogin(_) => "not logged in",

@@ -5,14 +5,13 @@ use std::fmt::Write;
 
 use sha1::{Digest, Sha1};
 
-/// Maximum name length that every model vendor accepts.
+// The longest name that every model vendor accepts.
 const MAX_NAME_LEN: usize = 64;
-/// Characters kept before a digest: 55, an underscore and 8 hexadecimal digits make 64.
+// With an underscore and 8 hexadecimal digits, these make 64.
 const TRUNCATED_LEN: usize = 55;
 const DIGEST_BYTES: usize = 4;
 
-/// Returns the name that models call a tool by: `server__tool` if that is a legal name, otherwise
-/// its legal prefix followed by a digest of the whole.
+/// Returns `server__tool` if models can use that name, otherwise its legal prefix and a digest.
 #[must_use]
 pub fn model_name(server: &str, tool: &str) -> String {
     let raw = format!("{server}__{tool}");
@@ -21,9 +20,6 @@ pub fn model_name(server: &str, tool: &str) -> String {
 }
 
 /// A table of unique names, each mapped to the index of a tool.
-///
-/// Names are looked up whole and never split, because a server may choose a tool name that looks
-/// like another server's prefix.
 #[derive(Debug, Clone, Default)]
 pub struct ModelNames {
     names: Vec<String>,
@@ -41,18 +37,15 @@ impl ModelNames {
         Self { names, order }
     }
 
-    /// Assigns one unique name per pair, in the order of the pairs.
-    ///
-    /// Where two pairs would share a name, the earlier keeps it and the later gets a digest of its
-    /// own pair. All plain names are assigned first, so the name of a pair depends only on the
-    /// pairs that it shares a name with. A repeated pair counts as a new tool.
+    /// Assigns one unique name per pair, in order. The first of several pairs with the same plain
+    /// name keeps it; the others get a digest.
     #[must_use]
     pub fn assign<'a>(pairs: impl Iterator<Item = (&'a str, &'a str)>) -> Vec<String> {
         let pairs: Vec<_> = pairs.collect();
         let mut taken = HashSet::with_capacity(pairs.len());
         let mut names = Vec::with_capacity(pairs.len());
-        // First pass: plain names only, so that a digest name never takes the plain name of
-        // another.
+        // Plain names first, so that a digest name never takes one, and the name of a tool depends
+        // only on the tools that it shares a plain name with.
         for (server, tool) in &pairs {
             let name = model_name(server, tool);
             names.push(taken.insert(name.clone()).then_some(name));
@@ -69,6 +62,7 @@ impl ModelNames {
     /// Returns the index of the tool with this name.
     #[must_use]
     pub fn position(&self, name: &str) -> Option<usize> {
+        // Never by splitting at `__`: a server may have that in its tool names, to imitate another.
         let found =
             self.order.binary_search_by(|index| name_at(&self.names, *index).cmp(name)).ok()?;
         self.order.get(found).map(|index| *index as usize)
@@ -91,7 +85,7 @@ impl ModelNames {
         self.names.len()
     }
 
-    /// Returns whether the table is empty.
+    /// Returns whether the table has no names.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.names.is_empty()
@@ -137,7 +131,7 @@ fn with_digest(legal: &str, digested: &str) -> String {
     name.push('_');
     for byte in Sha1::digest(digested.as_bytes()).iter().take(DIGEST_BYTES) {
         // Writing to a string cannot fail.
-        let _ = write!(name, "{byte:02x}");
+        _ = write!(name, "{byte:02x}");
     }
     name
 }

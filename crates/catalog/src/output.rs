@@ -9,10 +9,9 @@ use switchboard_text::{MAX_VALUE_CHARS, excerpt_text};
 use crate::arguments::ArgumentCheck;
 use crate::problem::{ArgumentProblem, ArgumentProblemKind, BadArguments};
 
-/// The structured part of a tool result.
 #[derive(Deserialize)]
 struct StructuredPart {
-    /// Distinguishes `null`, which is a value, from an absent member.
+    // Distinguishes `null`, which is a value, from an absent member.
     #[serde(default, rename = "structuredContent", deserialize_with = "deserialize_present")]
     content: Option<Value>,
 }
@@ -24,9 +23,6 @@ fn deserialize_present<'de, D: Deserializer<'de>>(
 }
 
 /// Returns how a result violates its tool's output schema, if it does.
-///
-/// A model reads this text instead of the result, so it contains only text from the schema: no
-/// values of the result, and no names that the schema does not declare.
 pub(crate) fn schema_violation(
     check: &ArgumentCheck,
     schema: &str,
@@ -35,21 +31,21 @@ pub(crate) fn schema_violation(
     let content = match serde_json::from_slice::<StructuredPart>(result) {
         Ok(StructuredPart { content: Some(content) }) => content,
         Ok(StructuredPart { content: None }) => {
-            return Some(
-                "its output schema promises a structured result, and there is none".into(),
-            );
+            return Some("its output schema requires a structured result, but it has none".into());
         }
         // Duplicate members or invalid JSON: other readers could see another value.
         Err(_) => return Some("its structured result cannot be read".into()),
     };
     let problems = check.check_value(&content).err()?;
     Some(format!(
-        "its structured result breaks its output schema: {}",
+        "its structured result violates its output schema: {}",
         list_problems(&problems, schema)
     ))
 }
 
 fn list_problems(problems: &BadArguments, schema: &str) -> String {
+    // A model reads the text instead of the result. Values and undeclared names of the result
+    // could smuggle instructions past the check, so only text of the schema is quoted.
     let mut declared = BTreeSet::new();
     if let Ok(schema) = serde_json::from_str(schema) {
         collect_declared_names(&schema, &mut declared);
@@ -77,7 +73,7 @@ fn describe_problem(problem: &ArgumentProblem, declared: &BTreeSet<String>) -> S
     }
 }
 
-/// Returns a path in the result, with undeclared names replaced by `…`; numbers are kept.
+/// Returns a path in the result, with undeclared names replaced by `…`.
 fn declared_path(path: &str, declared: &BTreeSet<String>) -> String {
     if path.is_empty() {
         return "it".to_owned();
@@ -91,7 +87,6 @@ fn declared_path(path: &str, declared: &BTreeSet<String>) -> String {
     format!("`{}`", excerpt_text(&format!("/{}", parts.join("/")), MAX_VALUE_CHARS))
 }
 
-/// Collects all member names that a schema declares.
 fn collect_declared_names(schema: &Value, names: &mut BTreeSet<String>) {
     match schema {
         Value::Object(members) => {
@@ -154,7 +149,7 @@ mod tests {
         ] {
             let result = format!(r#"{{"content": ["{evil}"], "structuredContent": {content}}}"#);
             let why = why(SCHEMA, &result);
-            let before = "its structured result breaks its output schema: ";
+            let before = "its structured result violates its output schema: ";
             assert_eq!(why, expected.map(|words| format!("{before}{words}")), "{content}");
         }
     }
@@ -165,9 +160,7 @@ mod tests {
         for (result, expected) in [
             (
                 r#"{"content": []}"#,
-                Some(
-                    "its output schema promises a structured result, and there is none".to_owned(),
-                ),
+                Some("its output schema requires a structured result, but it has none".to_owned()),
             ),
             (r#"{"structuredContent": {"sum": 1}, "structuredContent": {}}"#, unreadable.clone()),
             (r#"{"structuredContent": {"sum": 1, "of": "\ud800"}}"#, unreadable),

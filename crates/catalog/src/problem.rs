@@ -7,7 +7,7 @@ use jsonschema::{JsonType, ValidationError};
 use serde_json::Value;
 use switchboard_text::{MAX_VALUE_CHARS, excerpt_text, excerpt_value, nearest_names};
 
-/// Maximum number of problems listed; further ones are only counted.
+// Further problems are only counted: a model corrects a few at a time.
 const MAX_PROBLEMS: usize = 5;
 const MAX_OPTIONS: usize = 10;
 
@@ -16,13 +16,10 @@ const MAX_OPTIONS: usize = 10;
 pub enum ArgumentProblemKind {
     MissingRequired,
     WrongType,
-    /// The value or its length is out of range.
     OutOfRange,
     PatternMismatch,
-    /// The tool does not declare the parameter.
     UnknownParameter,
     NotInEnum,
-    /// Any other violation of the schema.
     Other,
 }
 
@@ -34,7 +31,7 @@ pub struct ArgumentProblem {
     pub kind: ArgumentProblemKind,
     /// The expectation, as it follows "must": `be an integer`.
     pub expected: String,
-    /// The value found, escaped and truncated.
+    /// The actual value, escaped and truncated.
     pub found: String,
     /// The name that was probably meant.
     pub suggestion: Option<String>,
@@ -81,9 +78,8 @@ impl fmt::Display for ArgumentProblem {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}", ProblemList(self))]
 pub struct BadArguments {
-    /// The first problems, at most five.
+    /// The first problems; `more` counts the others.
     pub problems: Vec<ArgumentProblem>,
-    /// Number of further problems.
     pub more: usize,
 }
 
@@ -167,13 +163,8 @@ impl<'a> ProblemCollector<'a> {
                     ArgumentProblemKind::WrongType => type_name(found).to_owned(),
                     _ => excerpt_value(found),
                 };
-                self.push(ArgumentProblem {
-                    path: path.to_owned(),
-                    kind,
-                    expected,
-                    found,
-                    suggestion: None,
-                });
+                let path = path.to_owned();
+                self.push(ArgumentProblem { path, kind, expected, found, suggestion: None });
             }
         }
     }
@@ -184,6 +175,7 @@ impl<'a> ProblemCollector<'a> {
             |given: &str| path.is_empty() && known.is_some_and(|k| k.contains_key(given));
         let given = self.arguments.pointer(path).and_then(Value::as_object);
         let given = given.into_iter().flat_map(serde_json::Map::keys).map(String::as_str);
+        // A declared parameter cannot be a misspelling of the missing one.
         let strangers = given.filter(|given| !is_known(given));
         self.push(ArgumentProblem {
             path: format!("{path}/{}", escape_pointer(name)),
@@ -220,8 +212,7 @@ impl<'a> ProblemCollector<'a> {
         properties.into_iter().flat_map(serde_json::Map::keys).cloned().collect()
     }
 
-    /// Reports why no alternative matches: the expected types, or the problems of the only
-    /// alternative whose type matches.
+    /// Reports why no alternative matches.
     fn add_alternatives(
         &mut self,
         error: &ValidationError<'_>,
@@ -241,11 +232,8 @@ impl<'a> ProblemCollector<'a> {
             }
         }
         wanted.dedup();
-        let only = match meant.as_slice() {
-            [only] => Some(*only),
-            _ => None,
-        };
-        if let Some(branch) = only {
+        // If only one alternative has the right type, it was meant, and its problems help most.
+        if let [branch] = meant.as_slice() {
             branch.iter().for_each(|error| self.add_error(error));
             return;
         }
@@ -256,13 +244,8 @@ impl<'a> ProblemCollector<'a> {
             let expected = format!("fit one of {} alternatives", branches.len());
             (ArgumentProblemKind::Other, expected, excerpt_value(error.instance()))
         };
-        self.push(ArgumentProblem {
-            path: here.to_owned(),
-            kind,
-            expected,
-            found,
-            suggestion: None,
-        });
+        let path = here.to_owned();
+        self.push(ArgumentProblem { path, kind, expected, found, suggestion: None });
     }
 }
 
@@ -310,7 +293,7 @@ fn expectation(kind: &ValidationErrorKind) -> (ArgumentProblemKind, String) {
         ),
         Kind::BacktrackLimitExceeded { .. } | Kind::RegexEngineFailure { .. } => (
             ArgumentProblemKind::PatternMismatch,
-            "match a pattern that takes too long to try".to_owned(),
+            "match a pattern that takes too long to evaluate".to_owned(),
         ),
         Kind::Format { format } => (
             ArgumentProblemKind::PatternMismatch,
@@ -320,10 +303,10 @@ fn expectation(kind: &ValidationErrorKind) -> (ArgumentProblemKind, String) {
             other(format!("have other member names: {}", expectation(error.kind()).1))
         }
         Kind::OneOfMultipleValid { .. } => other("fit only one of the alternatives".to_owned()),
-        Kind::UniqueItems => other("have no item twice".to_owned()),
-        Kind::Contains => other("contain an item of the wanted kind".to_owned()),
+        Kind::UniqueItems => other("have unique items".to_owned()),
+        Kind::Contains => other("contain a matching item".to_owned()),
         Kind::FalseSchema => other("not be given".to_owned()),
-        Kind::Not { .. } => other("not be of the excluded kind".to_owned()),
+        Kind::Not { .. } => other("not match the excluded schema".to_owned()),
         kind => other(format!("satisfy `{}`", kind.keyword())),
     }
 }

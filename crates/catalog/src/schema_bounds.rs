@@ -8,11 +8,11 @@ use serde_json::Value;
 
 use crate::arguments::BadSchema;
 
-/// Maximum nesting depth of a schema, in its text and along its references.
+// In the text of a schema, and along its references.
 pub(crate) const MAX_DEPTH: usize = 64;
-/// Maximum number of subschemas once every reference is followed.
+// With every reference followed. A short schema can refer to itself exponentially often.
 const MAX_SUBSCHEMAS: usize = 10_000;
-/// Extent assumed for a published meta-schema, which is not walked; it has 16 self-references.
+// Assumed for a published meta-schema, which is not walked and has 16 self-references.
 const META_SCHEMA_EXTENT: SchemaExtent =
     SchemaExtent { subschemas: 60, depth: 8, returns: 16, patterns: 0 };
 
@@ -21,15 +21,14 @@ const META_SCHEMA_EXTENT: SchemaExtent =
 pub(crate) struct SchemaExtent {
     /// Number of subschemas, each counted as often as it is reached.
     pub(crate) subschemas: usize,
-    /// Length of the longest path.
     pub(crate) depth: usize,
-    /// References back to a schema that is still being walked; 0 if the schema is not recursive.
+    /// References back to an open schema; 0 if the schema is not recursive.
     pub(crate) returns: usize,
-    /// Number of regular expressions in the text; set only for a whole schema.
+    /// Regular expressions in the text; set only for a whole schema.
     pub(crate) patterns: usize,
 }
 
-/// Measures a schema; rejects one that exceeds the limits.
+/// Measures a schema, and rejects one that exceeds the limits.
 pub(crate) fn measure(schema: &Value) -> Result<SchemaExtent, BadSchema> {
     if is_deeper_than(schema, MAX_DEPTH) {
         return Err(BadSchema::TooDeep { limit: MAX_DEPTH });
@@ -44,7 +43,6 @@ pub(crate) fn measure(schema: &Value) -> Result<SchemaExtent, BadSchema> {
     Ok(extent)
 }
 
-/// Returns whether a value nests deeper than `levels`.
 pub(crate) fn is_deeper_than(value: &Value, levels: usize) -> bool {
     let Some(below) = levels.checked_sub(1) else {
         return value.is_object() || value.is_array();
@@ -78,7 +76,6 @@ struct SchemaWalk<'a> {
 }
 
 impl<'a> SchemaWalk<'a> {
-    /// Walks a schema within its scope.
     fn schema(
         &mut self,
         schema: &'a Value,
@@ -145,14 +142,13 @@ impl<'a> SchemaWalk<'a> {
     }
 
     /// Returns all possible targets of a reference.
-    ///
-    /// The actual target depends on the draft and on the path of evaluation. Counting all of them
-    /// overestimates the size, which is safe.
     fn targets(
         &self,
         reference: &str,
         SchemaScope { document, resource }: SchemaScope<'a>,
     ) -> Result<Vec<&'a Value>, BadSchema> {
+        // The actual target depends on the draft and on the path of evaluation. Counting all of
+        // them overestimates the size, which is safe.
         let (place, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let bases = if !place.is_empty() {
             self.identifiers
@@ -212,7 +208,7 @@ fn add_extent(total: &mut SchemaExtent, part: SchemaExtent) {
     total.returns = total.returns.saturating_add(part.returns);
 }
 
-/// Calls `take` with each subschema of a keyword; `default` and `examples` have none.
+/// Calls `take` with each subschema of a keyword.
 fn for_each_subschema<'a>(keyword: &str, value: &'a Value, mut take: impl FnMut(&'a Value)) {
     match (keyword, value) {
         (

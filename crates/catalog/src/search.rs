@@ -4,14 +4,13 @@ use switchboard_text::{for_each_part, for_each_word, is_stop_word, stem};
 
 use crate::search_build::SearchIndexBuilder;
 
-/// Maximum number of words read from a query.
+// Bounds the cost of a search, which models may start with whole paragraphs.
 const MAX_QUERY_WORDS: usize = 64;
-/// Maximum number of completions of an unfinished last word.
 const MAX_COMPLETIONS: usize = 256;
 const MIN_PREFIX_LEN: usize = 2;
-/// Weight of completions if the last word is not itself a term of the catalog.
+// For completions if the last word is not itself a term of the catalog.
 const UNFINISHED_WEIGHT: f32 = 0.6;
-/// Weight of completions if the last word is a term of the catalog, and so may be complete.
+// For completions if the last word is a term of the catalog, and so may be complete.
 const FINISHED_WEIGHT: f32 = 0.1;
 
 /// A tool as an input of the search index.
@@ -19,7 +18,6 @@ const FINISHED_WEIGHT: f32 = 0.1;
 pub struct SearchDocument<'a> {
     pub server: &'a str,
     pub name: &'a str,
-    /// Display title.
     pub title: Option<&'a str>,
     pub description: Option<&'a str>,
     pub parameters: &'a [SearchParameter<'a>],
@@ -32,7 +30,7 @@ pub struct SearchParameter<'a> {
     pub description: Option<&'a str>,
 }
 
-/// One search result.
+/// A search result with its relevance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SearchHit {
     /// Index of the tool in the list that the index was built from.
@@ -42,11 +40,10 @@ pub struct SearchHit {
 }
 
 /// An inverted index over the words of a catalog, ranked by BM25.
-///
-/// Terms are stored sorted in one string and postings in flat lists: a catalog of tens of thousands
-/// of tools takes a few megabytes, and a prefix is a range of terms.
 #[derive(Debug, Clone, Default)]
 pub struct SearchIndex {
+    // Terms are sorted in one string and postings are in flat lists: a catalog of tens of thousands
+    // of tools takes a few megabytes, and a prefix is a range of terms.
     pub(crate) letters: String,
     /// Start of each term in `letters`; one more entry than terms.
     pub(crate) letter_starts: Vec<u32>,
@@ -61,10 +58,10 @@ pub struct SearchIndex {
 }
 
 impl SearchIndex {
-    /// Quantum of an impact, chosen so that the largest impact fits in 16 bits.
+    // Chosen so that the largest impact fits in 16 bits.
     pub(crate) const IMPACT_UNIT: f32 = 2.5 / 65_535.0;
 
-    /// Builds the index; hits refer to documents by their position in `documents`.
+    /// Builds the index. Hits refer to documents by position.
     #[must_use]
     pub fn build<'a>(documents: impl IntoIterator<Item = SearchDocument<'a>>) -> Self {
         let mut builder = SearchIndexBuilder::default();
@@ -80,7 +77,7 @@ impl SearchIndex {
         self.documents
     }
 
-    /// Returns whether the index is empty.
+    /// Returns whether the index has no documents.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.documents == 0
@@ -234,7 +231,7 @@ impl SearchQuery {
     }
 }
 
-/// Returns the highest scores, best first; ties keep the order of the documents.
+/// Returns the highest scores, best first. Ties keep the order of the documents.
 fn best_hits(scores: &[f32], limit: usize) -> Vec<SearchHit> {
     let by_rank = |left: &SearchHit, right: &SearchHit| {
         right.score.total_cmp(&left.score).then(left.document.cmp(&right.document))

@@ -9,11 +9,11 @@ use crate::search::{SearchDocument, SearchIndex, name_digest};
 const NAME_WEIGHT: f32 = 3.0;
 const TITLE_WEIGHT: f32 = 2.0;
 const TEXT_WEIGHT: f32 = 1.0;
-/// Maximum number of words indexed per tool.
+// Per tool. A server must not make the index large with one endless description.
 const MAX_FIELD_WORDS: usize = 1_000;
-/// BM25 `k1`: how fast repetitions of a word lose weight.
+// BM25 `k1`: how fast repetitions of a word lose weight.
 const SATURATION: f32 = 1.2;
-/// BM25 `b`: how strongly long documents are penalized.
+// BM25 `b`: how strongly long documents are penalized.
 const LENGTH_NORMALIZATION: f32 = 0.5;
 
 /// Collects the words of documents, one document at a time.
@@ -28,7 +28,6 @@ pub(crate) struct SearchIndexBuilder {
 }
 
 impl SearchIndexBuilder {
-    /// Adds the words of a document.
     pub(crate) fn add(&mut self, document: &SearchDocument<'_>) {
         let Ok(number) = u32::try_from(self.lengths.len()) else { return };
         self.scratch.clear();
@@ -49,6 +48,7 @@ impl SearchIndexBuilder {
             }
         }
         self.names.push((name_digest([document.name]), number));
+        // A query may also be the full name, such as `files/read`.
         self.names.push((name_digest([document.server, document.name]), number));
     }
 
@@ -69,7 +69,6 @@ impl SearchIndexBuilder {
         });
     }
 
-    /// Builds the index from the collected words.
     pub(crate) fn finish(mut self) -> SearchIndex {
         let mut index = SearchIndex { documents: self.lengths.len(), ..SearchIndex::default() };
         let places = self.lay_out_terms(&mut index);

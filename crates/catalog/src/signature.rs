@@ -6,21 +6,17 @@ use serde_json::Value;
 use switchboard_json::property_names;
 use switchboard_text::{excerpt_text, excerpt_value};
 
-/// Maximum length of the line, in characters.
 const MAX_LINE_CHARS: usize = 200;
 const MAX_NAME_CHARS: usize = 40;
 const MAX_TYPE_CHARS: usize = 80;
 const MAX_LITERAL_CHARS: usize = 24;
 const MAX_OPTIONS: usize = 5;
-/// Maximum number of alternatives rendered; nested ones multiply.
+// Nested alternatives multiply.
 const MAX_ALTERNATIVES: usize = 8;
-/// Maximum depth of references and nested types.
 const MAX_DEPTH: usize = 4;
 
-/// Renders the parameters of a schema given as JSON text, required ones first, otherwise in schema
-/// order: `path: string, limit?: integer = 20, mode?: "a"|"b"`.
-///
-/// Empty for a schema that has no parameters or cannot be parsed.
+/// Renders the parameters of a schema, required ones first, otherwise in the schema's order:
+/// `path: string, limit?: integer = 20, mode?: "a"|"b"`. Empty if the schema cannot be parsed.
 #[must_use]
 pub fn signature(schema: &str) -> String {
     let Ok(whole) = serde_json::from_str::<Value>(schema) else { return String::new() };

@@ -9,32 +9,24 @@ use switchboard_text::redact_text;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct ServerFailure {
     pub message: String,
-    /// Suggested remedy.
     pub hint: Option<String>,
-    /// The last lines that the server wrote to standard error.
+    /// The last lines of standard error.
     pub stderr: Vec<String>,
-    /// Exit status of the server's process.
     pub exit: Option<String>,
 }
 
-/// The state of a server.
+/// The state of a server or of one of its instances.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ServerStatus {
-    /// Disabled in the configuration.
     Disabled,
-    /// Configured by a project's file or potentially dangerous, and not approved.
     NeedsApproval,
-    /// Blocked by a rule.
     NotAllowed(ServerFailure),
     Starting,
     Ready,
     NeedsLogin(ServerFailure),
-    /// Failed; a retry is scheduled.
-    Waiting {
-        until: Instant,
-        failure: ServerFailure,
-    },
-    /// Failed for good: the configuration is invalid.
+    // A retry is scheduled.
+    Waiting { until: Instant, failure: ServerFailure },
+    // A retry cannot help, because the configuration is invalid.
     Failed(ServerFailure),
 }
 
@@ -90,10 +82,11 @@ impl ServerFailure {
     /// Creates a failure with a message, in which secrets are redacted.
     #[must_use]
     pub fn new(message: impl Into<String>) -> Self {
+        // Messages quote commands and addresses of the configuration, which may contain secrets.
         Self { message: redact_text(&message.into()).into_owned(), ..Self::default() }
     }
 
-    /// Adds a hint.
+    /// Adds a remedy for the user.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

@@ -1,6 +1,6 @@
 //! Matches URIs against resource templates.
 
-/// Maximum number of parts in a template.
+// A server writes the template. Matching takes time in proportion to the parts.
 const MAX_PARTS: usize = 32;
 
 /// Returns whether `uri` matches `template`.
@@ -26,9 +26,9 @@ enum TemplatePart<'a> {
     Variable(&'a str),
 }
 
-/// Tracks all positions in the URI that the parts so far can reach. Backtracking would take
-/// exponential time for many variables, and templates are written by servers.
 fn matches(parts: &[TemplatePart<'_>], uri: &str) -> bool {
+    // All positions that the parts so far can reach. Backtracking would take exponential time for
+    // many variables, and templates are written by servers.
     let mut places = vec![false; uri.len() + 1];
     if let Some(start) = places.first_mut() {
         *start = true;
@@ -43,7 +43,6 @@ fn matches(parts: &[TemplatePart<'_>], uri: &str) -> bool {
     places.last() == Some(&true)
 }
 
-/// Returns the positions after `text`, starting from any of `places`.
 fn after_text(text: &str, places: &[bool], uri: &str) -> Vec<bool> {
     let mut ends = vec![false; places.len()];
     for (at, is_place) in places.iter().enumerate() {

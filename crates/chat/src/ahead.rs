@@ -10,7 +10,6 @@ use crate::open::{OpenConversation, open_error};
 use crate::slash::{HELP, PromptInput, SlashCommand, parse_input};
 
 impl InteractiveChat<'_> {
-    /// Handles a line that was typed during a turn.
     pub(super) async fn queue_line(&mut self, line: &str) {
         let fleet = self.opened.host.fleet().load();
         let is_server = |name: &str| fleet.servers.contains_key(name);
@@ -27,30 +26,30 @@ impl InteractiveChat<'_> {
             }
             PromptInput::Slash(_) | PromptInput::Prompt { .. } => {
                 self.ahead.push_back(line.to_owned());
-                self.show.line("(this is done after the current turn)");
+                self.show.line("(this runs after the current turn)");
             }
             PromptInput::Unknown(word) => {
-                CliError::usage(format!("`{word}` is no command")).with_hint("try /help").show();
+                CliError::usage(format!("unknown command `{word}`")).with_hint("try /help").show();
             }
         }
     }
 
     /// Sends the lines typed before the turn ended; returns whether they start another turn.
     pub(super) async fn send_queued_lines(&mut self, typed: &mut TypedLines) -> bool {
+        // Pause first: a line that arrives now would otherwise be read after the turn has ended.
         typed.pause();
         let before = self.said;
         while let Some(line) = typed.typed_ahead() {
             self.queue_line(&line).await;
         }
-        let goes_on = self.said > before;
+        let has_turn = self.said > before;
         // If no turn follows, stop reading here: the next line belongs to the prompt editor.
-        if goes_on {
+        if has_turn {
             typed.resume();
         }
-        goes_on
+        has_turn
     }
 
-    /// Runs a command that does not have to wait for the end of the turn.
     pub(super) async fn run_immediate(&mut self, slash: SlashCommand) -> Result<(), CliError> {
         let printer = &self.context.printer;
         match slash {

@@ -11,7 +11,6 @@ use switchboard_terminal::{CliError, exit_code, text_arguments};
 use switchboard_text::truncate_middle;
 use switchboard_wire::Json;
 
-/// A message of the user with its attachments.
 #[derive(Debug, Default)]
 pub(crate) struct UserMessage {
     pub(crate) text: String,
@@ -48,7 +47,6 @@ pub(crate) async fn attach_resources(
     Ok(said)
 }
 
-/// Fetches a prompt of a server as a message of the user.
 pub(crate) async fn fetch_prompt(
     host: &Host,
     session: &str,
@@ -74,7 +72,6 @@ pub(crate) async fn fetch_prompt(
     Ok(UserMessage { text, images: shown.images })
 }
 
-/// Returns the server and URI of each resource that a line mentions.
 fn resource_mentions(host: &Host, line: &str) -> Vec<(String, String)> {
     let fleet = host.fleet().load();
     let mention = |word: &str| {
@@ -91,8 +88,7 @@ fn resource_mentions(host: &Host, line: &str) -> Vec<(String, String)> {
     line.split_whitespace().filter_map(mention).collect()
 }
 
-/// Makes a call on behalf of the user and parses its result with `read`. The call is recorded under
-/// the conversation, which receives the result.
+/// Makes a call on behalf of the user and parses its result with `read`.
 async fn call_as_person(
     host: &Host,
     session: &str,
@@ -104,6 +100,7 @@ async fn call_as_person(
         face: Face::Chat,
         origin: Origin::Person,
         name: "person".to_owned(),
+        // Taint is tracked per conversation, and this result becomes part of it.
         reference: Some(format!("{session}/attached")),
     };
     let record = host.call(&host.lease(), proposed, &caller).await;

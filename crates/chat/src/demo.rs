@@ -17,20 +17,20 @@ use crate::program::{ChatContext, StartOptions};
 use crate::questions::UnansweredQuestions;
 use crate::show::EventPrinter;
 
-/// Answers of the scripted model. They refer to tool results, as those of a real model would.
+/// Answers of the scripted model, which refer to tool results as a real model would.
 const SCRIPT: &str = include_str!("demo_script.json");
 
-const INTRODUCTION: &str = "A scripted model, the built-in server and your word: nothing is configured, nothing leaves this \
+const INTRODUCTION: &str = "A scripted model, the built-in server and your approval: no configuration, and nothing leaves this \
      machine.\n";
 
 const QUESTION: &str = "What is in this folder, and what is left to do?";
 
 const ASKED: &str = "
-That was the loop: the model asked, you decided, the server ran it, the result went back.
+That was the loop: the model proposed a call, you decided, the server ran it, the result went back.
 hint: `switchboard chat --model ollama:qwen3` talks to a real model";
 
 const NOT_ASKED: &str = "
-Nobody was there to be asked, so nothing ran.
+There was no terminal to ask on, so nothing ran.
 hint: try it at a terminal, or with --yes";
 
 const FILES: [(&str, &str); 2] = [
@@ -38,11 +38,7 @@ const FILES: [(&str, &str); 2] = [
     ("readme.txt", "Notes for the demo of Switchboard.\n"),
 ];
 
-/// Demonstrates the loop with a scripted model, the built-in server and real questions. With
-/// `answers_yes`, every question is answered with yes.
-///
-/// # Errors
-/// Fails if the demo cannot be set up or its output cannot be printed.
+/// Demonstrates the loop with a scripted model; `answers_yes` approves every call.
 pub async fn demo(context: &ChatContext<'_>, answers_yes: bool) -> Result<u8, CliError> {
     let folder = tempfile::tempdir()?;
     let (notes, script) = write_demo_files(folder.path())?;
@@ -84,6 +80,8 @@ pub async fn demo(context: &ChatContext<'_>, answers_yes: bool) -> Result<u8, Cl
                         break exit_code::INTERRUPTED;
                     }
                     Event::TurnEnded { .. } => break exit_code::OK,
+                    // The script is finite, so a limit means that something is wrong; do not
+                    // continue.
                     Event::Limit(_) => conversation.decide(LimitDecision::Stop).await,
                     _ => {}
                 }
@@ -103,6 +101,7 @@ pub async fn demo(context: &ChatContext<'_>, answers_yes: bool) -> Result<u8, Cl
         }
     };
     show.finish();
+    // Unanswered questions keep their calls waiting, and closing would wait for those calls.
     drop(unanswered);
     conversation.close().await;
     host.stop().await;
@@ -112,7 +111,6 @@ pub async fn demo(context: &ChatContext<'_>, answers_yes: bool) -> Result<u8, Cl
     Ok(code)
 }
 
-/// Writes the notes and the script; returns their paths.
 fn write_demo_files(folder: &Path) -> std::io::Result<(PathBuf, PathBuf)> {
     let notes = folder.join("notes");
     let script = folder.join("script.json");

@@ -22,23 +22,19 @@ use crate::show::EventPrinter;
 use crate::slash::{Completions, PromptInput, SlashCommand, parse_input};
 use crate::suggest::Suggestion;
 
-/// Maximum lines shown of each recent message when a conversation is resumed.
 const RESUME_LINES: usize = 8;
 
 /// Two presses of Ctrl-C within this window end the conversation.
 const DOUBLE_PRESS_WINDOW: Duration = Duration::from_secs(2);
 
 /// Runs an interactive conversation: a new one, or the one that `resume` names.
-///
-/// # Errors
-/// Fails if the conversation cannot be opened, or if the terminal cannot be read or written.
 pub async fn chat(
     context: &ChatContext<'_>,
     talk: &TalkOptions,
     resume: Option<&str>,
 ) -> Result<u8, CliError> {
     if context.printer.json {
-        return Err(CliError::usage("`chat` is for people and prints no JSON")
+        return Err(CliError::usage("`chat` is interactive and does not print JSON")
             .with_hint("`switchboard run --json` prints every event"));
     }
     let (desk, questions) = ChatReviewer::new();
@@ -62,7 +58,9 @@ pub async fn chat(
     let code = face.left.unwrap_or(exit_code::OK);
     let session = face.opened.close().await;
     if context.recording == Recording::On {
-        context.printer.say(&format!("`switchboard chat --resume {session}` goes on from here"));
+        context
+            .printer
+            .say(&format!("`switchboard chat --resume {session}` continues this conversation"));
     }
     outcome.map(|()| code)
 }
@@ -72,7 +70,7 @@ pub(super) struct InteractiveChat<'a> {
     pub(super) opened: OpenConversation,
     questions: mpsc::Receiver<DeskItem>,
     pub(super) show: EventPrinter,
-    /// Number of messages sent. A turn that ended before the last of them is not the final one.
+    /// Number of messages sent; the turn that handled the last of them is the final one.
     pub(super) said: u64,
     /// Commands typed during a turn that have to wait for its end.
     pub(super) ahead: VecDeque<String>,
@@ -105,17 +103,18 @@ impl InteractiveChat<'_> {
                 continue;
             }
             let Some(mut owned) = editor.take() else { break };
+            // The editor blocks on the keyboard, so it moves to a thread and comes back with the
+            // line.
             let read = tokio::task::spawn_blocking(move || {
                 let line = owned.read("> ");
                 (owned, line)
             });
-            let (owned, line) = tokio::select! {
+            let (mut owned, line) = tokio::select! {
                 read = read => read.map_err(|error| {
                     CliError::new(exit_code::TROUBLE, format!("the prompt failed: {error}"))
                 })?,
                 () = self.context.interrupts.token().cancelled() => break,
             };
-            let mut owned = owned;
             if let Some(warning) = owned.take_warning() {
                 self.context.printer.warn(&warning, None);
             }
@@ -127,7 +126,7 @@ impl InteractiveChat<'_> {
                         break;
                     }
                     pressed = Some(Instant::now());
-                    self.context.printer.say("press Ctrl-C once more to leave");
+                    self.context.printer.say("press Ctrl-C again to leave");
                 }
                 EditorLine::Text(line) => {
                     // An error in one line must not end the conversation.
@@ -147,7 +146,7 @@ impl InteractiveChat<'_> {
         let servers = fleet.servers.len();
         let plural = if servers == 1 { "" } else { "s" };
         self.context.printer.say(&format!(
-            "{} ({}), {servers} server{plural}, {tools} tools. /help shows what you can type.",
+            "{} ({}), {servers} server{plural}, {tools} tools. /help lists the commands.",
             escape_line(&about.profile),
             escape_line(&about.model),
         ));
@@ -191,7 +190,7 @@ impl InteractiveChat<'_> {
                 self.say(said).await
             }
             PromptInput::Unknown(word) => {
-                Err(CliError::usage(format!("`{word}` is no command")).with_hint("try /help"))
+                Err(CliError::usage(format!("unknown command `{word}`")).with_hint("try /help"))
             }
             PromptInput::Slash(slash) => self.slash(slash).await,
         }
@@ -210,7 +209,7 @@ impl InteractiveChat<'_> {
                 biased;
                 done = &mut work => return done,
                 () = presses.next() => {
-                    return Err(CliError::new(exit_code::INTERRUPTED, "given up"));
+                    return Err(CliError::new(exit_code::INTERRUPTED, "cancelled"));
                 }
                 Some(waiting) = self.questions.recv() => {
                     // Calls of the user need no approval, so this is a question from a server;
@@ -231,10 +230,11 @@ impl InteractiveChat<'_> {
         self.opened.conversation.say(said.text, said.images).await;
     }
 
-    /// Shows events until every message sent has been handled. Ctrl-C cancels the step; pressing it
-    /// twice ends the conversation.
+    /// Shows events until every message sent has been handled.
     async fn show_turn(&mut self) -> Result<(), CliError> {
         let mut presses = self.context.interrupts.take_over();
+        // Without taking over, the first Ctrl-C would end the program instead of cancelling the
+        // step.
         let mut typed = TypedLines::watch();
         let mut pressed: Option<Instant> = None;
         let mut unanswered = UnansweredQuestions::default();
@@ -284,7 +284,6 @@ impl InteractiveChat<'_> {
         Ok(())
     }
 
-    /// Shows an event; returns whether it was the last one to show.
     async fn show_event(
         &mut self,
         event: Event,
@@ -307,13 +306,13 @@ impl InteractiveChat<'_> {
         Ok(is_last && !self.send_queued_lines(typed).await)
     }
 
-    /// Asks whether to continue after a limit. Any answer besides yes or no is sent to the model.
+    /// Asks whether to continue after a limit.
     async fn ask_about_limit(&mut self, typed: &mut TypedLines, presses: &mut Presses) {
         self.show.pause();
         if !has_person() {
             return self.opened.conversation.decide(LimitDecision::Stop).await;
         }
-        self.context.printer.ask("Go on? [y] yes   [n] no   or say what to do: ");
+        self.context.printer.ask("Continue? [y] yes   [n] no   or type instructions: ");
         let answer = tokio::select! {
             () = presses.next() => None,
             () = self.context.interrupts.token().cancelled() => None,
@@ -323,6 +322,7 @@ impl InteractiveChat<'_> {
             None => self.opened.conversation.cancel().await,
             Some("y" | "yes") => self.opened.conversation.decide(LimitDecision::GoOn).await,
             Some("" | "n" | "no") => self.opened.conversation.decide(LimitDecision::Stop).await,
+            // Anything else is an instruction for the model, which also continues the turn.
             Some(words) => {
                 self.send(UserMessage { text: words.to_owned(), images: Vec::new() }).await;
             }
@@ -337,12 +337,11 @@ impl InteractiveChat<'_> {
                 self.opened.model = Arc::clone(&model);
                 self.show = EventPrinter::new(self.context, model.as_ref());
                 self.opened.conversation.use_model(model).await;
-                printer.say(&format!("from here on with {}", escape_line(&name)));
+                printer.say(&format!("switched to {}", escape_line(&name)));
             }
             SlashCommand::Undo => match self.opened.conversation.undo().await {
-                true => printer
-                    .say("the last turn is taken back; what it changed outside stays changed"),
-                false => printer.say("there is nothing to take back"),
+                true => printer.say("undid the last turn; its effects on servers and files remain"),
+                false => printer.say("nothing to undo"),
             },
             SlashCommand::Retry => {
                 self.opened.conversation.retry().await;

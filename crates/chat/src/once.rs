@@ -17,21 +17,15 @@ use crate::suggest::Suggestion;
 
 /// One task for a model.
 pub struct Task {
-    /// The words of the prompt. `-` alone reads it from standard input; an empty list only
-    /// continues a conversation.
+    /// The words of the prompt; `-` reads standard input, none only continues a conversation.
     pub prompt: Vec<String>,
-    /// Options of the conversation.
     pub talk: TalkOptions,
-    /// The conversation to continue.
     pub resume: Option<String>,
     /// How long questions wait for another face if this terminal cannot ask.
     pub patience: Option<ReviewWait>,
 }
 
 /// Runs one task and returns the exit code for its result.
-///
-/// # Errors
-/// Fails if the conversation cannot be opened, or if its input or output fails.
 pub async fn run_task(context: &ChatContext<'_>, task: Task) -> Result<u8, CliError> {
     let prompt = prompt(&task)?;
     // Asking requires both standard input and standard error to be a terminal.
@@ -103,7 +97,7 @@ async fn follow(
             }
         };
         let Some(event) = event else {
-            return Err(CliError::new(exit_code::TROUBLE, "the conversation ended by itself"));
+            return Err(CliError::new(exit_code::TROUBLE, "the conversation ended unexpectedly"));
         };
         // A call may continue after the terminal is gone, and be answered at another face.
         show.event(&event)
@@ -122,6 +116,7 @@ async fn follow(
 
 fn code(end: &TurnEnd, not_allowed: bool) -> u8 {
     match end {
+        // A script must notice that the model finished without a call it wanted to make.
         TurnEnd::Done if not_allowed => exit_code::NOT_ALLOWED,
         TurnEnd::Done => exit_code::OK,
         TurnEnd::Cancelled => exit_code::INTERRUPTED,

@@ -22,17 +22,14 @@ use crate::program::{ChatContext, StartOptions};
 pub struct TalkOptions {
     /// The model: a profile of the configuration, or `provider:model`.
     pub model: Option<String>,
-    /// Calls that need no approval.
     pub allow: Vec<Pattern>,
     /// The servers to use; all of them if empty.
     pub server: Vec<String>,
-    /// Name of the conversation.
     pub name: Option<String>,
     /// Maximum number of requests to the model per turn.
     pub max_steps: Option<u32>,
 }
 
-/// An open conversation with its host, model and store.
 pub(crate) struct OpenConversation {
     pub(crate) host: Host,
     pub(crate) sessions: SessionStore,
@@ -46,7 +43,6 @@ pub(crate) struct OpenConversation {
     pub(crate) last_words: Vec<ChatMessage>,
 }
 
-/// Opens a conversation with the options of the command line.
 pub(crate) async fn open(
     context: &ChatContext<'_>,
     talk: &TalkOptions,
@@ -65,6 +61,7 @@ pub(crate) async fn open(
         Some(word) => find_session(&sessions, word, talk.name.as_deref()).await?,
     };
     let FoundSession { opening, model, idle, last_words } = found;
+    // A resumed conversation keeps its model, unless the command line names another one.
     let chosen = talk.model.clone().or(model);
     let model = model_for(context, &config, chosen.as_deref())?;
     let mut settings = config.settings.chat.clone();
@@ -78,6 +75,7 @@ pub(crate) async fn open(
         context.environment.clone(),
         StartOptions { only: only.clone(), people, allow, model: chosen },
     )?;
+    // Wait for the servers, so that the first request already lists their tools.
     context.program.ready(&host, only.as_deref()).await?;
     let parts = ConversationParts {
         host: host.clone(),
@@ -96,7 +94,6 @@ pub(crate) async fn open(
     Ok(OpenConversation { host, sessions, conversation, events, model, config, idle, last_words })
 }
 
-/// A session to open, either new or resumed.
 struct FoundSession {
     opening: ConversationStart,
     model: Option<String>,
@@ -131,7 +128,6 @@ fn is_user_message(message: &ChatMessage) -> bool {
 }
 
 impl OpenConversation {
-    /// Closes the conversation and stops the servers.
     pub(crate) async fn close(self) -> SessionId {
         let session = self.conversation.session().clone();
         // Drop the receiver first, so that closing does not wait for events to be read.
@@ -143,9 +139,6 @@ impl OpenConversation {
 }
 
 /// Opens the session store in the state folder, or one in memory if recording is off.
-///
-/// # Errors
-/// Fails if the store cannot be opened.
 pub fn open_sessions(
     state: &Path,
     recording: Recording,
@@ -166,12 +159,10 @@ fn chosen_servers(
     if names.is_empty() {
         return Ok(None);
     }
-    let ids: Result<Vec<ServerId>, CliError> =
-        names.iter().map(|name| context.program.server(config, name)).collect();
-    ids.map(Some)
+    let ids = names.iter().map(|name| context.program.server(config, name));
+    ids.collect::<Result<_, _>>().map(Some)
 }
 
-/// Opens the requested model, or the default of the configuration.
 pub(crate) fn model_for(
     context: &ChatContext<'_>,
     config: &Config,
@@ -182,11 +173,9 @@ pub(crate) fn model_for(
 }
 
 /// Returns the model profile for a name, or the default profile of the configuration.
-///
-/// # Errors
-/// Fails if no model is chosen or the name is unknown.
 pub fn profile_for(config: &Config, wanted: Option<&str>) -> Result<ModelProfile, CliError> {
     let only = || match config.models.len() {
+        // With a single profile there is nothing to choose.
         1 => config.models.keys().next().map(String::as_str),
         _ => None,
     };
@@ -201,7 +190,7 @@ pub fn profile_for(config: &Config, wanted: Option<&str>) -> Result<ModelProfile
                       lists them"
             }
         };
-        return Err(CliError::new(exit_code::CONFIG, "no model is chosen").with_hint(hint));
+        return Err(CliError::new(exit_code::CONFIG, "no model chosen").with_hint(hint));
     };
     if let Some(profile) = config.models.get(name) {
         return Ok(profile.clone());
@@ -214,7 +203,7 @@ pub fn profile_for(config: &Config, wanted: Option<&str>) -> Result<ModelProfile
                 .to_owned(),
             near => format!("did you mean `{}`?", near.join("` or `")),
         };
-        CliError::new(exit_code::CONFIG, format!("there is no model `{name}`")).with_hint(hint)
+        CliError::new(exit_code::CONFIG, format!("unknown model `{name}`")).with_hint(hint)
     })
 }
 

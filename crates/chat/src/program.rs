@@ -17,7 +17,6 @@ pub struct StartOptions {
     /// The servers to start; all of them if `None`.
     pub only: Option<Vec<ServerId>>,
     pub people: People,
-    /// Calls that need no approval.
     pub allow: Vec<Pattern>,
     /// The model that answers sampling requests of servers, if not the default one.
     pub model: Option<String>,
@@ -27,36 +26,23 @@ pub struct StartOptions {
 #[derive(Clone, Copy)]
 pub struct ChatContext<'a> {
     pub printer: &'a Printer,
-    /// Ctrl-C and termination requests.
     pub interrupts: &'a Interrupts,
-    /// Environment of the process.
     pub environment: &'a Environment,
-    /// Paths of the user's and the project's files.
     pub places: &'a Places,
     /// Whether the conversation and the input history are stored.
     pub recording: Recording,
-    /// Starts hosts and lists servers.
     pub program: &'a dyn Program,
 }
 
 /// Operations that conversations request from the program.
 pub trait Program {
-    /// Reads the configuration and prints its problems.
-    ///
-    /// # Errors
-    /// Fails if the configuration cannot be used at all.
+    /// Reads the configuration and prints its problems; fails if it cannot be used at all.
     fn config(&self) -> Result<Config, CliError>;
 
-    /// Finds a configured server by name.
-    ///
-    /// # Errors
-    /// Fails if there is none; the error suggests similar names.
+    /// Finds a configured server by name; the error suggests similar names.
     fn server(&self, config: &Config, name: &str) -> Result<ServerId, CliError>;
 
-    /// Starts a host.
-    ///
-    /// # Errors
-    /// Fails if the host's files cannot be used.
+    /// Starts a host; fails if its files cannot be used.
     fn start(
         &self,
         places: Places,
@@ -77,8 +63,5 @@ pub trait Program {
     fn show_servers<'a>(&'a self, host: &'a Host) -> ProgramFuture<'a, ()>;
 
     /// Prints the tools of a host, or only those that match `words`.
-    ///
-    /// # Errors
-    /// Fails if the list cannot be printed.
     fn show_tools(&self, host: &Host, words: &str) -> Result<(), CliError>;
 }

@@ -6,8 +6,7 @@ use switchboard_terminal::{
 
 use crate::program::ChatContext;
 
-/// Questions of a turn that this terminal did not answer. They stay open for other faces until this
-/// value is dropped.
+/// Questions of a turn that this terminal did not answer, open for other faces until dropped.
 #[derive(Default)]
 pub(crate) struct UnansweredQuestions(Vec<QuestionOutcome>);
 
@@ -19,6 +18,7 @@ impl UnansweredQuestions {
             self.0.push(leave_to_others(question));
             return None;
         }
+        // The user wants to stop: another menu would have to be interrupted again.
         if !self.0.is_empty() {
             self.0.push(leave_open(question));
             return None;

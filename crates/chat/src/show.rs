@@ -12,9 +12,7 @@ use switchboard_text::{escape_line, escape_prose};
 
 use crate::program::ChatContext;
 
-/// Maximum lines shown of a result.
 const RESULT_LINES: usize = 4;
-/// Maximum characters shown of a line.
 const MAX_LINE_CHARS: usize = 160;
 
 pub(crate) struct EventPrinter {
@@ -47,11 +45,12 @@ impl EventPrinter {
         }
         match event {
             Event::Text { text } => self.words(text)?,
-            Event::Asking { .. } => self.spin(format!("{} thinks", self.model)),
+            Event::Asking { .. } => self.spin(format!("{} is thinking", self.model)),
+            // Thoughts are not shown here; `--json` prints them.
             Event::Thinking { .. } | Event::Session { .. } => {}
             Event::Writing { target } => {
                 self.end_words();
-                self.spin(format!("{} writes a call of {}", self.model, escape_line(target)));
+                self.spin(format!("{} is writing a call of {}", self.model, escape_line(target)));
             }
             Event::Answered { .. } => {
                 self.end_words();
@@ -74,14 +73,14 @@ impl EventPrinter {
             }
             Event::Again { why } => {
                 self.end_words();
-                self.line(&format!("… {}: asked again", escape_line(why)));
+                self.line(&format!("… {}: retrying", escape_line(why)));
             }
             Event::Waiting { seconds, why } => {
                 self.spin(format!("{}; waiting {seconds:.0} s", escape_line(why)));
             }
             Event::Limit(limit) => self.line(&limit_text(*limit)),
             Event::Compacted { messages, .. } => {
-                self.line(&format!("… the first {messages} messages were summed up to make room"));
+                self.line(&format!("… the first {messages} messages were summarized to make room"));
             }
             Event::Warning { text, hint } => {
                 self.pause();
@@ -100,7 +99,6 @@ impl EventPrinter {
         }
     }
 
-    /// Ends an open line and removes the spinner.
     pub(crate) fn finish(&mut self) {
         self.end_words();
         self.pause();
@@ -193,12 +191,12 @@ impl EventPrinter {
         self.pause();
         match end {
             TurnEnd::Done => {}
-            TurnEnd::Length => self.line("… the answer was cut: the model may write no more"),
-            TurnEnd::Refused => self.line("… the model's vendor does not want to answer this"),
-            TurnEnd::Silent => self.line("… the model said nothing"),
+            TurnEnd::Length => self.line("… the answer was cut off at the model's length limit"),
+            TurnEnd::Refused => self.line("… the model's provider refused to answer"),
+            TurnEnd::Silent => self.line("… the model returned an empty answer"),
             TurnEnd::Cancelled => self.line("… stopped"),
             // The limit itself was reported when it was reached.
-            TurnEnd::Stopped(_) => self.line("… stopped there"),
+            TurnEnd::Stopped(_) => self.line("… stopped at the limit"),
             TurnEnd::Failed(failure) => self.error(&failure.message, failure.hint.as_deref()),
             TurnEnd::NotKept { message, hint } => self.error(message, hint.as_deref()),
         }
@@ -225,6 +223,7 @@ impl EventPrinter {
     }
 
     fn spin(&mut self, what: String) {
+        // A spinner on an open line would overwrite the text that is on it.
         if !self.printer.can_animate() || self.in_line {
             return;
         }
@@ -247,16 +246,15 @@ fn first_line(text: &str) -> String {
     if line.chars().count() > MAX_LINE_CHARS { format!("{short}…") } else { short }
 }
 
-/// Describes a limit for the user.
 pub(crate) fn limit_text(limit: Limit) -> String {
     match limit {
         Limit::Steps(count) => format!("the model was asked {count} times in this turn"),
         Limit::Mistakes(count) => format!("the model made {count} mistakes in a row"),
         Limit::Unasked(count) => {
-            format!("{} in a row ran without a question", pluralize(count, "call"))
+            format!("{} in a row ran without approval", pluralize(count, "call"))
         }
         Limit::Repeats(count) => {
-            format!("the model asked for the same call {count} times in a row")
+            format!("the model repeated the same call {count} times in a row")
         }
     }
 }

@@ -3,14 +3,11 @@
 use switchboard_host::Host;
 use switchboard_terminal::CompleteArgs;
 
-/// A parsed line of the prompt.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum PromptInput {
-    /// Text for the model.
     Words(String),
     Nothing,
     Slash(SlashCommand),
-    /// A prompt of a server with its arguments.
     Prompt {
         server: String,
         prompt: String,
@@ -20,7 +17,6 @@ pub(crate) enum PromptInput {
     Unknown(String),
 }
 
-/// A command of the chat.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum SlashCommand {
     Help,
@@ -54,21 +50,21 @@ impl SlashCommand {
 
 /// Usage and description of each command.
 pub(crate) const HELP: [(&str, &str); 12] = [
-    ("/help", "show this"),
-    ("/tools [WORDS]", "list the tools, or find some"),
+    ("/help", "show this help"),
+    ("/tools [WORDS]", "list the tools, or search them"),
     ("/servers", "list the servers and their state"),
-    ("/SERVER:PROMPT [KEY=VALUE]", "say a prompt of a server"),
+    ("/SERVER:PROMPT [KEY=VALUE]", "send a prompt of a server"),
     ("@SERVER:URI", "anywhere in a line: attach a resource"),
     ("/model [NAME]", "show or change the model"),
-    ("/undo", "take the last turn back"),
-    ("/retry", "ask the model once more"),
-    ("/session", "show the name of this conversation"),
-    ("/rename NAME", "give this conversation a name"),
-    ("/export [FILE]", "write this conversation as Markdown"),
-    ("/quit", "leave; `switchboard chat --resume` goes on"),
+    ("/undo", "undo the last turn"),
+    ("/retry", "ask the model again"),
+    ("/session", "show the id of this conversation"),
+    ("/rename NAME", "rename this conversation"),
+    ("/export [FILE]", "export this conversation as Markdown"),
+    ("/quit", "leave; `switchboard chat --resume` continues"),
 ];
 
-/// Parses a line. `is_server` tests for server names, which may contain almost any character.
+/// Parses a line; `is_server` tells whether a word is the name of a server.
 pub(crate) fn parse_input(line: &str, is_server: impl Fn(&str) -> bool) -> PromptInput {
     let text = line.trim();
     if text.is_empty() {
@@ -160,6 +156,7 @@ impl CompleteArgs for Completions {
             Some('@') => self.resources(),
             _ => Vec::new(),
         };
+        // More would fill the screen; typing another character narrows them down.
         let fitting = offered.into_iter().filter(|offer| offer.starts_with(word)).take(200);
         (start, fitting.collect())
     }

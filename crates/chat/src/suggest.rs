@@ -11,7 +11,6 @@ use crate::program::ChatContext;
 /// How long fetching the list of known servers may delay a conversation.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Remembers whether a server was suggested.
 #[derive(Debug, Default)]
 pub(crate) struct Suggestion {
     told: bool,
@@ -62,6 +61,8 @@ fn is_served(known: &KnownServer, url: &str, config: &Config) -> bool {
             urls.iter().any(|at| known.is_at(at) || is_same_place(at, url))
         }
         Transport::Stdio { command, args, .. } => {
+            // Packages are usually named after the service, so a local server of that name may
+            // serve it already.
             std::iter::once(command).chain(args).any(|word| word.to_lowercase().contains(&name))
         }
     };

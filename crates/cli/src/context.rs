@@ -23,19 +23,20 @@ use crate::args::GlobalArgs;
 use crate::commands::{first_use, lock};
 use crate::recorded;
 
-/// First argument that turns this program into the keeper of a server.
 pub(crate) const KEEPER_WORD: &str = "__keep";
 
-/// The environment, paths, terminal and global options of a command.
+/// Warning for a server that did not start within the timeout; [`MORE_TIME`] is its hint.
+pub(crate) const NOT_YET: &str = "it did not start in time";
+pub(crate) const MORE_TIME: &str =
+    "raise `--start-timeout SECONDS`, or read its log with `switchboard servers logs NAME`";
+
 pub(crate) struct CommandContext {
     pub(crate) shared: GlobalArgs,
     pub(crate) printer: Printer,
     pub(crate) environment: Environment,
     pub(crate) places: Places,
     pub(crate) interrupts: Interrupts,
-    /// With `--locked`, the servers that must not start, with the reason.
     refused: OnceLock<BTreeMap<String, String>>,
-    /// Servers that the user was asked about, each with its version.
     pub(crate) asked_about: Mutex<BTreeSet<String>>,
 }
 
@@ -54,14 +55,12 @@ impl CommandContext {
         })
     }
 
-    /// Loads the configuration without reporting its problems.
     pub(crate) fn silent_config(&self) -> Config {
         let approvals = Approvals::load(&self.places.state);
         switchboard_config::load(&self.places, &self.environment, &approvals)
     }
 
-    /// Fetches the team's files that are missing here and warns of failures. Code that needs a
-    /// missing file reports its own error.
+    /// Fetches the team's files that are missing here.
     pub(crate) async fn fetch_team_files(&self) {
         let team = self.silent_config().team;
         for problem in switchboard_trust::fetch_team_files(&team, &self.places.state).await {
@@ -80,13 +79,13 @@ impl CommandContext {
         self.refused.get_or_init(|| refused);
     }
 
-    /// Loads the configuration and reports its problems.
     pub(crate) fn config(&self) -> Result<Config, CliError> {
         let approvals = Approvals::load(&self.places.state);
         let config = switchboard_config::load(&self.places, &self.environment, &approvals);
         for problem in &config.problems {
             // A broken entry affects only its own server.
             let costs_all = problem.is_error() && problem.server.is_none();
+            // A file that the user names has to work; the usual ones must not block every command.
             if costs_all && !self.shared.config.is_empty() {
                 return Err(problem.clone().into());
             }
@@ -106,10 +105,9 @@ impl CommandContext {
             [] => "`switchboard servers` lists them".to_owned(),
             near => format!("did you mean `{}`?", near.join("` or `")),
         };
-        Err(CliError::usage(format!("there is no server `{name}`")).with_hint(hint))
+        Err(CliError::usage(format!("unknown server `{name}`")).with_hint(hint))
     }
 
-    /// Starts a host with the given servers, or with all.
     pub(crate) fn start(&self, only: Option<Vec<ServerId>>) -> Result<Host, CliError> {
         self.start_with_wait(only, None)
     }
@@ -153,15 +151,13 @@ impl CommandContext {
         if self.shared.no_record { Recording::Off } else { Recording::On }
     }
 
-    /// Returns whether the user can be asked about new servers: not with `--json`, and not in CI,
-    /// which may have a terminal without a person.
     pub(crate) fn can_show_new_servers(&self) -> bool {
+        // CI systems may provide a terminal although no person is there.
         let is_build = |value: &str| !matches!(value, "" | "0" | "false");
         let builds = self.environment.variable("CI").is_some_and(is_build);
         has_person() && !self.printer.json && !builds
     }
 
-    /// Starts a host with the given paths and environment.
     pub(crate) fn start_at(
         &self,
         places: Places,
@@ -177,6 +173,7 @@ impl CommandContext {
         let patience = Duration::from_secs(minutes.saturating_mul(60));
         let waiting = self.review_queue(&places, wanted.people.limit.unwrap_or(patience));
         let minded = waiting.clone();
+        // A call that waits for approval outlives its terminal: another face may answer it.
         self.interrupts.ignore_hang_up_while(move || minded.is_needed());
         let usual = wanted.model.or(config.settings.chat.model);
         let sampler = ModelSampler::new(config.models, usual.as_deref(), environment.clone());
@@ -204,6 +201,8 @@ impl CommandContext {
             allow: wanted.allow,
             roots,
             first_use: wanted.people.first_use,
+            // The prompt for new servers has to be visible; a person behind `--json` would never
+            // see it.
             presence: match self.can_show_new_servers() {
                 true => wanted.people.presence,
                 false => Presence::Nobody,
@@ -217,8 +216,6 @@ impl CommandContext {
         Ok(host)
     }
 
-    /// Returns the folders that files may be written to: `--root`, the roots of the settings, or
-    /// the current folder.
     pub(crate) fn roots(&self, config: &Config) -> Vec<PathBuf> {
         let here = &self.environment.current_dir;
         let given = self.shared.root.iter().map(|root| here.join(root)).collect::<Vec<_>>();
@@ -228,20 +225,11 @@ impl CommandContext {
             .unwrap_or_else(|| vec![here.clone()])
     }
 
-    /// Returns the folder of the lock file: the project's, or the current one.
     pub(crate) fn lock_folder(&self) -> PathBuf {
         let project = self.places.project_folder.clone();
         project.unwrap_or_else(|| self.environment.current_dir.clone())
     }
-}
 
-/// Warning for a server that did not start within the timeout; [`MORE_TIME`] is its hint.
-pub(crate) const NOT_YET: &str = "it has not come up in the time it was given";
-pub(crate) const MORE_TIME: &str = "give it more with `--start-timeout SECONDS`, or look at what it \
-                                    wrote with `switchboard servers logs NAME`";
-
-impl CommandContext {
-    /// Runs `work` to its end; fails if the user interrupts it.
     pub(crate) async fn or_interrupted<T>(
         &self,
         work: impl Future<Output = T>,
@@ -259,8 +247,7 @@ impl CommandContext {
         ended.unwrap_or(Ok(())).map(|()| exit_code::OK)
     }
 
-    /// Waits until the servers have started, with spinners on a terminal. Asks the user about new
-    /// servers, and reports those that are not ready.
+    /// Waits until the servers have started, asks about new ones and reports failed ones.
     pub(crate) async fn wait_ready(
         &self,
         host: &Host,
@@ -283,7 +270,6 @@ impl CommandContext {
         Ok(())
     }
 
-    /// Waits until the servers have started or failed, with spinners on a terminal.
     pub(crate) async fn wait_up(
         &self,
         host: &Host,
@@ -292,6 +278,7 @@ impl CommandContext {
         let starting = StartSpinners::show(&self.printer, host);
         let waited = self.or_interrupted(host.wait_settled(only)).await;
         starting.finish();
+        // Ctrl-C during the start: the servers must not outlive the command.
         if waited.is_err() {
             host.stop().await;
         }
@@ -305,9 +292,10 @@ impl CommandContext {
         }
         for server in host.fleet().load().servers.values() {
             if let ServerStatus::NeedsApproval = server.status {
-                let hint = format!("look at it, then `switchboard servers approve {}`", server.id);
-                self.printer
-                    .warn(&format!("server `{}` has not been approved", server.id), Some(&hint));
+                let hint =
+                    format!("review it, then run `switchboard servers approve {}`", server.id);
+                let message = format!("server `{}` has not been approved", server.id);
+                self.printer.warn(&message, Some(&hint));
             }
             let was_awaited = only.is_none_or(|only| only.contains(&server.id));
             if server.status == ServerStatus::Starting && was_awaited {
@@ -315,7 +303,7 @@ impl CommandContext {
                 self.printer.warn(&message, Some(MORE_TIME));
             }
             if let Some(why) = server.missing_tools_reason() {
-                let hint = format!("`switchboard doctor {}` tells more", server.id);
+                let hint = format!("`switchboard doctor {}` shows details", server.id);
                 self.printer.warn(&format!("server `{}`: {why}", server.id), Some(&hint));
             }
             if let Some(failure) = server.status.failure() {
@@ -328,8 +316,8 @@ impl CommandContext {
             let is_gone = |one: &&QuarantinedDefinition| one.why == QuarantineReason::Gone;
             let gone = held.definitions.iter().filter(is_gone).count();
             if whole.is_none() && gone > 0 {
-                let message = format!("server `{server}` has no instructions any more");
-                let hint = format!("look with `switchboard pins diff {server}`");
+                let message = format!("server `{server}` no longer sends instructions");
+                let hint = format!("review with `switchboard pins diff {server}`");
                 self.printer.warn(&escape_line(&message), Some(&hint));
             }
             let count = held.definitions.len() - if whole.is_none() { gone } else { 0 };
@@ -342,11 +330,11 @@ impl CommandContext {
     /// Warns that a server is quarantined: as a whole with a reason, or `count` of its definitions.
     pub(crate) fn report_held(&self, server: &str, whole: Option<&str>, count: usize) {
         let what = match (whole, count) {
-            (Some(why), _) => format!("is held: {why}"),
-            (None, 1) => "has a definition that is held".to_owned(),
-            (None, _) => format!("has {count} definitions that are held"),
+            (Some(why), _) => format!("is quarantined: {why}"),
+            (None, 1) => "has a quarantined definition".to_owned(),
+            (None, _) => format!("has {count} quarantined definitions"),
         };
-        let hint = format!("look with `switchboard pins diff {server}`");
+        let hint = format!("review with `switchboard pins diff {server}`");
         self.printer.warn(&escape_line(&format!("server `{server}` {what}")), Some(&hint));
     }
 }

@@ -24,6 +24,7 @@ use context::CommandContext;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
+    // Before clap and the runtime: a keeper needs neither, and every server pays for its start.
     if let Some(code) = run_as_keeper() {
         return ExitCode::from(code);
     }
@@ -34,7 +35,7 @@ fn main() -> ExitCode {
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
-            talk(&format!("error: the runtime does not start: {error}"));
+            talk(&format!("error: cannot start the runtime: {error}"));
             return ExitCode::from(exit_code::TROUBLE);
         }
     };
@@ -73,8 +74,8 @@ fn run_as_keeper() -> Option<u8> {
     None
 }
 
-/// Runs a command; returns the exit code.
 async fn run_command(context: &CommandContext, command: CliCommand) -> Result<u8, CliError> {
+    // First, because the team's files are part of the configuration that commands load.
     context.fetch_team_files().await;
     context.check_packages().await;
     match command {

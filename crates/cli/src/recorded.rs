@@ -10,8 +10,6 @@ use tokio_util::sync::CancellationToken;
 use crate::context::CommandContext;
 
 /// Opens the record for reading, after assigning outcomes to the calls of crashed instances.
-///
-/// If the record cannot be opened for writing, it is read as it is.
 pub(crate) async fn reader(context: &CommandContext) -> Result<LedgerReader, CliError> {
     let file = ledger_file(&context.places.state);
     match Ledger::open(&file, Durability::Process) {
@@ -21,10 +19,11 @@ pub(crate) async fn reader(context: &CommandContext) -> Result<LedgerReader, Cli
             }
             ledger.stop().await;
         }
+        // A read-only record, as in a copied home, can still be read as it is.
         Err(error @ (LedgerError::Open { .. } | LedgerError::Unavailable { .. }))
             if file.is_file() =>
         {
-            let what = "what became of calls of a switchboard that died is not looked at";
+            let what = "cannot determine the outcome of interrupted calls";
             context.printer.warn(&format!("{what}: {error}"), error.hint());
         }
         Err(error) => return Err(error.into()),
@@ -44,17 +43,16 @@ pub(crate) async fn report_trouble(printer: Printer, host: Host, stop: Cancellat
     }
 }
 
-/// Warns of damage and crashed calls found when the record was opened.
 pub(crate) fn warn_opened(printer: &Printer, opened: &OpenReport) {
     if let Some(aside) = &opened.quarantined {
         let aside = aside.display();
-        let text = format!("the record of calls was damaged; it was put aside as {aside}");
+        let text = format!("the record of calls was damaged and was moved to {aside}");
         printer.warn(&text, None);
     }
     if opened.recovered_unknown > 0 {
         let count = opened.recovered_unknown;
         printer.warn(
-            &format!("a switchboard died; {count} of its calls may have run"),
+            &format!("a switchboard process crashed; {count} of its calls may have run"),
             Some("`switchboard calls --outcome unknown` lists them"),
         );
     }

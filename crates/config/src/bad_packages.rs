@@ -1,5 +1,4 @@
-//! Lookup of packages in the user's own vulnerability database: a folder of OSV records, one JSON
-//! file each.
+//! Looks up packages in the user's own vulnerability database, a folder of OSV records.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -9,7 +8,7 @@ use serde::Deserialize;
 use switchboard_document::read_text;
 use switchboard_vetting::{EntryFinding, FetchedPackage};
 
-/// Maximum number of directory entries read from the folder.
+/// Maximum number of records read from the folder.
 const MAX_RECORDS: usize = 200_000;
 
 /// The affected packages of all records.
@@ -20,10 +19,9 @@ pub(crate) struct BadPackages {
     ecosystems: BTreeSet<String>,
 }
 
-/// The versions of one package that one record lists as affected.
 #[derive(Debug)]
 struct BadVersions {
-    /// Empty if the record affects every version.
+    /// The affected versions; empty if every version is affected.
     versions: Vec<String>,
     record: String,
 }
@@ -49,8 +47,7 @@ struct OsvPackage {
 }
 
 impl BadPackages {
-    /// Reads the records of a folder. One unreadable record fails the whole folder, because it
-    /// could be the record that matters.
+    /// Reads the records of a folder.
     pub(crate) fn read(folder: &Path) -> Result<Self, String> {
         let mut found = Self::default();
         let entries = fs::read_dir(folder).map_err(|error| error.to_string())?;
@@ -61,6 +58,7 @@ impl BadPackages {
             }
             let name = path.display();
             let text = read_text(&path).map_err(|error| error.to_string())?.unwrap_or_default();
+            // Fails the whole folder: the unreadable record could be the one that matters.
             let record: OsvRecord =
                 serde_json::from_str(&text).map_err(|error| format!("`{name}`: {error}"))?;
             for affected in record.affected {
@@ -74,11 +72,11 @@ impl BadPackages {
         Ok(found)
     }
 
-    /// Returns the id of the record that affects a package. An unpinned package matches any
-    /// affected version, because it could resolve to that version.
+    /// Returns the id of the record that affects a package.
     pub(crate) fn find_record(&self, package: &FetchedPackage) -> Option<&str> {
         let key = (package.ecosystem.to_owned(), package.name.to_lowercase());
         let mut hits = self.known.get(&key)?.iter();
+        // An unpinned package could resolve to any affected version.
         let version = package.version.as_ref().filter(|_| package.is_pinned);
         let hit = hits.find(|bad| {
             bad.versions.is_empty() || version.is_none_or(|version| bad.versions.contains(version))
@@ -91,7 +89,7 @@ impl BadPackages {
         (!self.ecosystems.contains(package.ecosystem)).then(|| {
             let name = package.display_name();
             let ecosystem = package.ecosystem;
-            let message = format!("nothing is known about `{name}`: no records of {ecosystem}");
+            let message = format!("`{name}` cannot be checked: no records of {ecosystem}");
             EntryFinding::note("unknown", message)
         })
     }

@@ -4,7 +4,7 @@ use switchboard_document::{ConfigError, Node};
 
 use crate::reader::ConfigReader;
 
-const KEYS: &[&str] = &[
+pub(crate) const KEYS: &[&str] = &[
     "model", "instructions", "mcp", "promptTokens", "calls", "maxSteps", "mistakeLimit",
     "unaskedLimit", "resultChars", "notify",
 ];
@@ -16,11 +16,9 @@ pub struct ChatSettings {
     pub model: Option<String>,
     /// System instructions for every model, in addition to the built-in ones.
     pub instructions: Option<String>,
-    /// How much of MCP the system prompt explains.
     pub mcp: McpMode,
     /// Token budget for all tool descriptions; `None` means a fifth of the context window.
     pub prompt_tokens: Option<usize>,
-    /// How several calls in one message are executed.
     pub calls: CallsPerMessage,
     /// Maximum number of model requests per turn.
     pub max_steps: usize,
@@ -37,9 +35,7 @@ pub struct ChatSettings {
 /// How much of MCP the system prompt explains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum McpMode {
-    /// No MCP: the model has no tools.
     Off,
-    /// How to use servers.
     #[default]
     UseOnly,
     /// How to use servers and how to write them.
@@ -49,7 +45,7 @@ pub enum McpMode {
 /// How several calls in one message are executed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CallsPerMessage {
-    /// Only the first call runs; the model is told to make one call at a time.
+    /// Only the first call runs, and the model learns to make one call at a time.
     One,
     /// All calls run, one after the other.
     #[default]
@@ -117,9 +113,4 @@ pub(crate) fn read(
         }
     }
     Ok(())
-}
-
-/// Returns the known keys of the object, for warnings about unknown ones.
-pub(crate) const fn keys() -> &'static [&'static str] {
-    KEYS
 }

@@ -1,7 +1,7 @@
-//! Parser for `KEY=VALUE` files: one variable per line, with comments and quotes. A quoted value
-//! may span several lines.
+//! Parses `KEY=VALUE` files with comments and with quoted values, which may span several lines.
 
-/// A line that cannot be parsed. The error does not repeat the line, which may contain a secret.
+/// An invalid line of the file.
+// The error does not repeat the line, which may contain a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DotenvError {
     pub(crate) line: usize,
@@ -10,7 +10,7 @@ pub(crate) struct DotenvError {
 
 /// Parses the variables in file order. Duplicates are kept; the caller lets the last one win.
 pub(crate) fn parse(text: &str) -> Result<Vec<Variable>, DotenvError> {
-    // Normalizes line endings, so that a quoted value does not depend on those of the file.
+    // A quoted value must not depend on the line endings of the file.
     let text = text.replace("\r\n", "\n");
     let mut rest = text.as_str();
     let mut line = 1;
@@ -35,14 +35,15 @@ fn parse_variable(text: &str) -> Result<(Option<Variable>, &str), &'static str> 
         return Ok((None, after));
     }
     let text = text.trim_start();
+    // Shells can source the same file if its lines begin with `export`.
     let text = text.strip_prefix("export ").unwrap_or(text);
     let (name, value) = text
         .split_once('=')
         .filter(|(name, _)| !name.contains('\n'))
-        .ok_or("there is no `=` in this line")?;
+        .ok_or("the line has no `=`")?;
     let name = name.trim();
     if name.is_empty() || name.contains(|character: char| character.is_whitespace()) {
-        return Err("there is no name before the `=`");
+        return Err("the line has no valid name before the `=`");
     }
     let value = value.trim_start_matches([' ', '\t']);
     let (value, after) = if value.starts_with(['\'', '"']) {
@@ -50,7 +51,7 @@ fn parse_variable(text: &str) -> Result<(Option<Variable>, &str), &'static str> 
         let (behind, after) = behind.split_once('\n').unwrap_or((behind, ""));
         let behind = behind.trim();
         if !behind.is_empty() && !behind.starts_with('#') {
-            return Err("there is text after the closing quote");
+            return Err("text follows the closing quote");
         }
         (value, after)
     } else {
@@ -60,7 +61,7 @@ fn parse_variable(text: &str) -> Result<(Option<Variable>, &str), &'static str> 
     Ok((Some((name.to_owned(), value)), after))
 }
 
-/// Returns a value without quotes, up to a comment.
+/// Returns an unquoted value, up to a comment.
 fn parse_plain(text: &str) -> &str {
     // A `#` inside a word, such as the fragment of a URL, does not begin a comment.
     if text.starts_with('#') {
@@ -70,8 +71,7 @@ fn parse_plain(text: &str) -> &str {
     text.get(..end).unwrap_or(text).trim_end()
 }
 
-/// Parses a quoted value and returns it with the text after the closing quote. Only double quotes
-/// support escapes.
+/// Parses a quoted value, and returns it with the text after the closing quote.
 fn parse_quoted(text: &str) -> Result<(String, &str), &'static str> {
     let mut value = String::new();
     let mut characters = text.chars();
@@ -80,6 +80,7 @@ fn parse_quoted(text: &str) -> Result<(String, &str), &'static str> {
         if Some(character) == quote {
             return Ok((value, characters.as_str()));
         }
+        // As in a shell, only double quotes support escapes.
         if character != '\\' || quote == Some('\'') {
             value.push(character);
             continue;
@@ -93,7 +94,7 @@ fn parse_quoted(text: &str) -> Result<(String, &str), &'static str> {
             None => break,
         }
     }
-    Err("the quote that begins in this line is not closed")
+    Err("the quote is never closed")
 }
 
 #[cfg(test)]
@@ -105,7 +106,7 @@ mod tests {
         let text = "# comment\n\nA=1\r\nexport B = two words # note\nC='it''s'#x\n";
         assert_eq!(
             parse(text),
-            Err(DotenvError { line: 5, message: "there is text after the closing quote" })
+            Err(DotenvError { line: 5, message: "text follows the closing quote" })
         );
         let cases = [
             ("A=1", "1"),

@@ -1,5 +1,4 @@
-//! Edits the servers of a configuration file and preserves comments, unknown keys, order and layout
-//! of the rest.
+//! Edits the servers of a configuration file, and preserves the comments and layout of the rest.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,16 +18,14 @@ use crate::{file, lookalike, server};
 /// Whether an existing server with the same name may be replaced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Replace {
-    /// Return an error.
     Refuse,
-    /// Replace the existing entry.
     Allow,
 }
 
 /// Adds a server to the file, or replaces its entry at the same position.
 ///
-/// The entry is checked first, more strictly than when a file is read; only variables may be unset.
-/// Like every edit of a file, this blocks for up to ten seconds while another process writes it.
+/// The entry is checked first, more strictly than when a file is read. Like every edit of a file,
+/// this blocks for up to ten seconds while another process writes it.
 pub fn add_server(
     path: &Path,
     name: &str,
@@ -45,26 +42,17 @@ pub fn add_server(
             let error = ConfigError::new(Arc::clone(&file), problem).server(name);
             return Err(error.hint("give it another name"));
         }
-        let value = cst_value(entry, server::KEYS);
-        match servers.get(name) {
-            Some(_) if replace == Replace::Refuse => {
-                Err(ConfigError::new(Arc::clone(&file), "there is a server of this name already")
-                    .server(name)
-                    .hint("remove it first, or ask to replace it"))
-            }
-            Some(old) => {
-                old.set_value(value);
-                Ok(())
-            }
-            None => {
-                servers.append(name, value);
-                Ok(())
-            }
+        if replace == Replace::Refuse && servers.get(name).is_some() {
+            let message = "a server with this name already exists";
+            let error = ConfigError::new(Arc::clone(&file), message).server(name);
+            return Err(error.hint("remove it first, or replace it"));
         }
+        set_member(servers, name, cst_value(entry, server::KEYS));
+        Ok(())
     })
 }
 
-/// Returns the dangers and weaknesses of an entry that is about to be added.
+/// Returns the findings about an entry that is about to be added.
 pub fn entry_findings(
     path: &Path,
     name: &str,
@@ -86,11 +74,7 @@ pub fn remove_server(path: &Path, name: &str) -> Result<(), ConfigError> {
 pub fn disable_server(path: &Path, name: &str) -> Result<(), ConfigError> {
     let file: Arc<Path> = path.into();
     edit(&file, name, |servers| {
-        let entry = server_entry(&file, servers, name)?;
-        match entry.get("disabled") {
-            Some(member) => member.set_value(true.into()),
-            None => drop(entry.append("disabled", true.into())),
-        }
+        set_member(&server_entry(&file, servers, name)?, "disabled", true.into());
         Ok(())
     })
 }
@@ -99,6 +83,7 @@ pub fn disable_server(path: &Path, name: &str) -> Result<(), ConfigError> {
 pub fn enable_server(path: &Path, name: &str) -> Result<(), ConfigError> {
     let file: Arc<Path> = path.into();
     edit(&file, name, |servers| {
+        // Without an entry, the built-in server is enabled already.
         if name == BUILTIN && servers.get(name).is_none() {
             return Ok(());
         }
@@ -117,12 +102,8 @@ pub fn set_sandbox(
 ) -> Result<(), ConfigError> {
     let file: Arc<Path> = path.into();
     edit(&file, name, |servers| {
-        let entry = server_entry(&file, servers, name)?;
         let profile = cst_value(profile, &["read", "write", "network"]);
-        match entry.get("sandbox") {
-            Some(member) => member.set_value(profile),
-            None => drop(entry.append("sandbox", profile)),
-        }
+        set_member(&server_entry(&file, servers, name)?, "sandbox", profile);
         Ok(())
     })
 }
@@ -151,12 +132,9 @@ pub fn add_auto_approve(path: &Path, name: &str, tool: &str) -> Result<(), Confi
                     member.set_value(vec![tool].into());
                 }
                 None => {
-                    return Err(ConfigError::new(
-                        Arc::clone(&file),
-                        "`autoApprove` must be a list of strings",
-                    )
-                    .server(name)
-                    .key("autoApprove"));
+                    let message = "`autoApprove` must be a list of strings";
+                    let error = ConfigError::new(Arc::clone(&file), message).server(name);
+                    return Err(error.key("autoApprove"));
                 }
             },
         }
@@ -185,17 +163,24 @@ pub fn remove_auto_approve(path: &Path, name: &str, tool: &str) -> Result<(), Co
 }
 
 fn unknown_server(file: &Arc<Path>, name: &str) -> ConfigError {
-    ConfigError::new(Arc::clone(file), format!("there is no server `{}`", sanitize(name)))
+    ConfigError::new(Arc::clone(file), format!("no server named `{}`", sanitize(name)))
 }
 
-/// Returns the entry of a server. The built-in server works without an entry, so one is created for
-/// it on its first change.
+fn set_member(object: &CstObject, name: &str, value: CstInputValue) {
+    match object.get(name) {
+        Some(member) => member.set_value(value),
+        None => drop(object.append(name, value)),
+    }
+}
+
+/// Returns the entry of a server.
 fn server_entry(
     file: &Arc<Path>,
     servers: &CstObject,
     name: &str,
 ) -> Result<CstObject, ConfigError> {
     let member = match servers.get(name) {
+        // The built-in server needs no entry, so its first change creates one.
         None if name == BUILTIN => servers.append(name, CstInputValue::Object(Vec::new())),
         member => member.ok_or_else(|| unknown_server(file, name))?,
     };
@@ -204,8 +189,7 @@ fn server_entry(
     })
 }
 
-/// Runs `action` on the servers of the file and writes the result if everything else in the file is
-/// unchanged.
+/// Runs `action` on the servers of the file, and writes the result.
 fn edit(
     file: &Arc<Path>,
     name: &str,
@@ -213,8 +197,7 @@ fn edit(
 ) -> Result<(), ConfigError> {
     edit_locked(file, |before| {
         let before = before.unwrap_or_default();
-        // Parse with our own reader first: its errors are more helpful than those of the CST
-        // parser.
+        // With our own reader first: its errors are more helpful than those of the CST parser.
         let servers = file::parse_sections(file, before)?.servers;
         if servers.iter().filter(|member| member.name == name).count() > 1 {
             let message = "the file has two servers of this name";
@@ -229,16 +212,18 @@ fn edit(
         if before.is_empty() && !after.ends_with('\n') {
             after.push('\n');
         }
+        // The file may contain entries that took a person long to write: a defect of the CST
+        // editor must not damage them.
         if other_content(before, name) == other_content(&after, name) {
             Ok(after)
         } else {
-            Err(wrong("cannot be changed without touching something else")
-                .hint("change it in an editor"))
+            Err(wrong("cannot be changed without affecting other parts")
+                .hint("edit the file by hand"))
         }
     })
 }
 
-/// Returns the content of a file except for one server, to verify that an edit left it alone.
+/// Returns the content of a file except for one server.
 fn other_content(text: &str, name: &str) -> Option<Vec<String>> {
     let Some(root) = switchboard_document::parse(text).ok()? else { return Some(Vec::new()) };
     let NodeValue::Object(members) = root.value else { return None };
@@ -258,7 +243,7 @@ fn other_content(text: &str, name: &str) -> Option<Vec<String>> {
     Some(rest)
 }
 
-/// Checks the entry as if it were in the file. Unset variables are accepted.
+/// Checks the entry as if it were in the file.
 fn check_entry(
     file: &Arc<Path>,
     name: &str,
@@ -270,6 +255,7 @@ fn check_entry(
     let node = switchboard_document::parse(&entry.to_string()).ok().flatten();
     let node = node.ok_or_else(|| error("the entry is nested too deeply".to_owned()))?;
     let member = switchboard_document::Member { name: name.to_owned(), at: node.at, value: node };
+    // The entry may be used in another environment, so its variables are not resolved in ours.
     let environment = Environment {
         variables: Default::default(),
         home: Some("/".into()),

@@ -82,7 +82,7 @@ fn a_server_is_replaced_only_when_asked() {
     let file = scratch(Some(COMMENTED));
     let entry = json!({"url": "http://new"});
     let error = add_server(&file.path, "c", &entry, Replace::Refuse).unwrap_err();
-    assert_eq!(&*error.message, "there is a server of this name already");
+    assert_eq!(&*error.message, "a server with this name already exists");
     assert_eq!(file.text(), COMMENTED);
     add_server(&file.path, "c", &entry, Replace::Allow).unwrap();
     let expected =
@@ -97,7 +97,7 @@ fn a_server_is_removed_with_the_comment_on_its_line() {
     let without_a = COMMENTED.replace("    \"a\": { \"command\": \"a\" }, // about a\n", "");
     assert_eq!(file.text(), without_a);
     let error = remove_server(&file.path, "a").unwrap_err();
-    assert_eq!(&*error.message, "there is no server `a`");
+    assert_eq!(&*error.message, "no server named `a`");
     assert_eq!(file.text(), without_a);
 }
 
@@ -351,7 +351,7 @@ proptest! {
             let after = file.text();
             match result {
                 Err(error) => {
-                    let expected = ["there is no server", "there is a server"];
+                    let expected = ["no server named", "a server with"];
                     prop_assert!(expected.iter().any(|e| error.message.starts_with(e)), "{error}\n{before}");
                     prop_assert_eq!(&before, &after);
                 }
@@ -374,7 +374,7 @@ proptest! {
             let after = file.text();
             match result {
                 Err(error) => {
-                    let expected = ["there is no server", "there is a server", "the entry must be"];
+                    let expected = ["no server named", "a server with", "the entry must be"];
                     prop_assert!(expected.iter().any(|e| error.message.starts_with(e)), "{edit:?} {error}\n{before}");
                     prop_assert_eq!(&before, &after);
                 }

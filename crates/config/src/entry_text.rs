@@ -1,4 +1,4 @@
-//! An entry as lines for a person: what an approval covers, and what has changed since.
+//! Describes an entry in lines, to show what an approval covers and what has changed since.
 
 use switchboard_net::url_without_secrets;
 use switchboard_text::hex_digest;
@@ -7,16 +7,13 @@ use crate::resolved::{ServerConfig, ToolSettings, Transport};
 use crate::sandbox::Confinement;
 
 impl ServerConfig {
-    /// Describes how the server is started or reached, one fact per line. Values of variables and
-    /// headers appear only as fingerprints, so that a change is visible and a secret is not.
-    #[must_use]
+    /// Describes how the server is started or reached, one fact per line.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = self.transport_lines();
         lines.extend(self.permission_lines());
         lines
     }
 
-    /// Describes the permissions that the entry grants to the server.
     fn permission_lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         lines.extend(self.auto_approve.iter().map(|tool| format!("autoApprove  {tool}")));
@@ -27,11 +24,9 @@ impl ServerConfig {
         lines.extend(self.fallback.iter().map(|to| format!("fallback  {to}")));
         let tools = self.tools.iter().filter(|(_, tool)| **tool != ToolSettings::default());
         lines.extend(tools.map(|(name, tool)| format!("tools.{name}  {tool:?}")));
-        lines.extend(
-            self.authorities.iter().map(|file| {
-                fingerprint_line("caFile", &file.path.display().to_string(), &file.pem)
-            }),
-        );
+        if let Some(file) = &self.authorities {
+            lines.push(fingerprint_line("caFile", &file.path.display().to_string(), &file.pem));
+        }
         lines
     }
 
@@ -61,12 +56,12 @@ impl ServerConfig {
 }
 
 fn fingerprint_line(what: &str, name: &str, value: &str) -> String {
+    // A fingerprint instead of the value: a change is visible, and a secret is not.
     let mark = hex_digest([value.as_bytes()]);
     format!("{what}  {name} (value {})", mark.get(..8).unwrap_or_default())
 }
 
 /// Returns the removed lines with `-` and the added lines with `+`.
-#[must_use]
 pub fn diff_lines(before: &[String], after: &[String]) -> Vec<String> {
     let gone = before.iter().filter(|line| !after.contains(line)).map(|line| format!("- {line}"));
     let come = after.iter().filter(|line| !before.contains(line)).map(|line| format!("+ {line}"));

@@ -1,5 +1,4 @@
-//! Case sensitivity of environment variable names: on Windows, `Path` and `PATH` are the same
-//! variable.
+//! Case sensitivity of environment variables: on Windows, `Path` and `PATH` are the same.
 
 use std::collections::BTreeMap;
 
@@ -22,9 +21,10 @@ impl EnvCase {
         }
     }
 
-    /// Returns the value of a variable.
+    /// Returns the value of a variable, in any spelling.
     pub fn find<'a>(self, variables: &'a BTreeMap<String, String>, name: &str) -> Option<&'a str> {
         let spelled = || variables.iter().find(|(other, _)| self.is_same(other, name));
+        // The exact spelling wins, if a map contains several.
         let value = match self {
             Self::Exact => variables.get(name),
             Self::AnyCase => variables.get(name).or_else(|| spelled().map(|(_, value)| value)),
@@ -32,8 +32,9 @@ impl EnvCase {
         value.map(String::as_str)
     }
 
-    /// Sets a variable and removes other spellings of it, which might otherwise take precedence.
+    /// Sets a variable, and removes other spellings of it.
     pub fn set(self, variables: &mut BTreeMap<String, String>, name: String, value: String) {
+        // Windows would use only one of several spellings, possibly the old value.
         if self == Self::AnyCase {
             variables.retain(|other, _| !self.is_same(other, &name));
         }

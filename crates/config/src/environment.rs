@@ -1,5 +1,4 @@
-//! `Environment`: variables, home and current folder as a value; the only reader of the process
-//! environment.
+//! The process environment as a value: variables, home and current folder.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,14 +8,12 @@ use switchboard_document::ConfigError;
 
 use crate::env_case::EnvCase;
 
-/// The part of the process state that loading may use. Tests construct one; programs read it once.
+/// The part of the process state that loading may use.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Environment {
-    /// Variables by name. Variables whose name or value is not Unicode are left out.
+    /// The variables whose name and value are Unicode.
     pub variables: BTreeMap<String, String>,
-    /// The home folder of the user.
     pub home: Option<PathBuf>,
-    /// The folder the process works in.
     pub current_dir: PathBuf,
 }
 
@@ -33,12 +30,9 @@ impl Environment {
         }
     }
 
-    /// Reads the environment of this process, and rejects variables that determine the location of
-    /// our files but cannot be read. Ignoring such a variable would silently use other files.
-    ///
-    /// # Errors
-    /// If such a variable is not valid UTF-8.
+    /// Reads the environment of this process; rejects variables for our files that are not UTF-8.
     pub fn from_process_checked() -> Result<Self, ConfigError> {
+        // Ignoring such a variable would silently use the files of another place.
         let of_us = |name: &str| {
             name.starts_with("SWITCHBOARD_")
                 || ["XDG_CONFIG_HOME", "XDG_STATE_HOME"].contains(&name)
@@ -50,9 +44,9 @@ impl Environment {
         match unreadable {
             None => Ok(Self::from_process()),
             Some(name) => {
-                let message = format!("the variable `{name}` is not text in UTF-8");
+                let message = format!("the variable `{name}` is not UTF-8 text");
                 Err(ConfigError::new(Path::new(""), message)
-                    .hint("give another path, such as that of a link to the folder"))
+                    .hint("use a UTF-8 path, for example that of a link to the folder"))
             }
         }
     }
@@ -68,7 +62,7 @@ impl Environment {
     }
 }
 
-/// Prints only the names of variables: values are often secrets.
+// Prints only the names of variables: values are often secrets.
 impl fmt::Debug for Environment {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter

@@ -6,21 +6,18 @@ use std::sync::Arc;
 use switchboard_document::{ConfigError, Member, Node, NodeValue, duplicate_member};
 use switchboard_text::{sanitize, suggestion};
 
-/// The top-level keys of a file.
 const TOP_KEYS: &[&str] = &["mcpServers", "models", "settings"];
 
-/// The sections of a file.
 #[derive(Debug, Default)]
 pub(crate) struct ConfigSections {
-    /// In file order; a name may appear twice.
+    /// The entries in file order, including duplicates.
     pub(crate) servers: Vec<Member>,
     pub(crate) settings: Option<Node>,
     pub(crate) models: Option<Node>,
     pub(crate) warnings: Vec<ConfigError>,
 }
 
-/// Finds the sections of a file in its text. Entries are not validated here, so that an invalid one
-/// does not hide the others.
+/// Finds the sections of a file in its text. Entries are not validated here.
 pub(crate) fn parse_sections(file: &Arc<Path>, text: &str) -> Result<ConfigSections, ConfigError> {
     let error = |at, message: String| ConfigError::new(Arc::clone(file), message).at(at);
     let root = switchboard_document::parse(text)
@@ -34,7 +31,7 @@ pub(crate) fn parse_sections(file: &Arc<Path>, text: &str) -> Result<ConfigSecti
     if let Some(second) = duplicate_member(&members) {
         let message = format!("`{}` is given twice", sanitize(&second.name));
         let error = error(second.at, message).key(second.name.as_str());
-        return Err(error.hint("put the two together"));
+        return Err(error.hint("merge the two into one"));
     }
     let mut parts = ConfigSections::default();
     for member in members {
@@ -42,6 +39,7 @@ pub(crate) fn parse_sections(file: &Arc<Path>, text: &str) -> Result<ConfigSecti
             "mcpServers" => parts.servers = servers(file, member.value)?,
             "models" => parts.models = Some(member.value).filter(|node| !node.is_null()),
             "settings" => parts.settings = Some(member.value).filter(|node| !node.is_null()),
+            // Other products may keep their own settings in the file, so only typos are reported.
             name => parts.warnings.extend(suggestion(name, TOP_KEYS).map(|meant| {
                 error(member.at, format!("`{}` is not known", sanitize(name)))
                     .key(name)

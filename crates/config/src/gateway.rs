@@ -31,7 +31,6 @@ pub struct GatewaySettings {
     /// The servers to serve; empty means all.
     pub servers: Vec<String>,
     pub names: Option<GatewayNames>,
-    /// Which tools are listed.
     pub tools: Option<GatewayTools>,
     /// The approver of calls that no rule allows.
     pub review: Option<GatewayReview>,
@@ -39,20 +38,16 @@ pub struct GatewaySettings {
     pub allow_hosts: Vec<String>,
     /// Origins whose pages may send requests.
     pub allow_origins: Vec<String>,
-    /// Whether every client must present a token.
     pub require_token: bool,
     /// The issuer whose tokens are accepted in addition to our own.
     pub oauth: Option<GatewayOauth>,
-    /// The views of callers with a token of the issuer; `None` means that every caller sees
-    /// everything.
+    /// The views of callers with a token of the issuer; `None` shows everything to everyone.
     pub views: Option<BTreeMap<ViewKey, Vec<String>>>,
     /// Maximum number of concurrent requests per caller.
     pub max_in_flight: Option<usize>,
-    /// Maximum number of sessions per caller.
     pub max_sessions: Option<usize>,
     /// Maximum number of requests per caller and second.
     pub max_rate: Option<usize>,
-    /// Maximum size of a message, in bytes.
     pub max_body_bytes: Option<usize>,
     /// How long a client may take to send its headers or a message, in seconds.
     pub read_seconds: Option<usize>,
@@ -64,7 +59,6 @@ pub struct GatewaySettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum GatewayNames {
     Prefixed,
-    /// The names that the servers use.
     Plain,
 }
 
@@ -93,14 +87,12 @@ pub struct GatewayOauth {
     pub issuer: String,
     /// The URL under which clients reach the gateway; expected in the `aud` claim.
     pub audience: String,
-    /// The scopes that a token must have.
     pub scopes: Vec<String>,
     /// URL of the issuer's key set; `None` means that it is discovered.
     pub jwks: Option<String>,
 }
 
-/// Reads the whole object into `gateway`. Unknown keys are rejected: a misspelled limit would not
-/// limit anything.
+/// Reads the whole object into `gateway`.
 pub(crate) fn read(
     gateway: &mut GatewaySettings,
     node: &Node,
@@ -158,7 +150,7 @@ pub(crate) fn read(
     Ok(())
 }
 
-/// Returns the members that are not null, or an error if one of them is unknown.
+/// Returns the members that are not null; rejects unknown ones.
 fn known_members<'n>(
     reader: &ConfigReader<'_>,
     node: &'n Node,
@@ -166,11 +158,12 @@ fn known_members<'n>(
     known: &[&'static str],
 ) -> Result<Vec<&'n Member>, ConfigError> {
     let members = reader.members(node, key)?;
+    // Not a warning as elsewhere: a misspelled limit would not limit anything.
     if let Some(other) = members.iter().find(|member| !known.contains(&member.name.as_str())) {
         let error = reader.key_error(other.at, &format!("{key}.{}", other.name), "is not known");
         return Err(match suggestion(&other.name, known) {
             Some(meant) => error.hint(format!("did you mean `{meant}`?")),
-            None => error.hint(format!("there are `{}`", known.join("`, `"))),
+            None => error.hint(format!("use one of `{}`", known.join("`, `"))),
         });
     }
     Ok(members.iter().filter(|member| !member.value.is_null()).collect())
@@ -197,6 +190,7 @@ fn oauth(reader: &ConfigReader<'_>, node: &Node, key: &str) -> Result<GatewayOau
             _ => {}
         }
     }
+    // Without an audience, a token that the issuer made for another service would be accepted.
     if oauth.issuer.is_empty() || oauth.audience.is_empty() {
         return Err(reader.key_error(node.at, key, "needs an `issuer` and an `audience`"));
     }

@@ -1,4 +1,4 @@
-//! The `views` section of the gateway settings: which caller sees which servers and tools.
+//! The `views` section of the gateway settings: the servers and tools that each caller sees.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -14,7 +14,6 @@ use crate::reader::ConfigReader;
 pub enum ViewKey {
     Subject(String),
     Client(String),
-    /// Every caller with this scope.
     Scope(String),
     /// Every caller that no other key matches.
     Others,
@@ -56,17 +55,16 @@ pub(crate) fn read(
     for member in reader.members(node, key)? {
         let of = ViewKey::parse(&member.name).ok_or_else(|| {
             let name = sanitize(&member.name);
-            let error = reader.key_error(member.at, key, &format!("cannot be of `{name}`"));
+            let error = reader.key_error(member.at, key, &format!("has the invalid key `{name}`"));
             error.hint("use `subject:NAME`, `client:NAME`, `scope:NAME`, or `*` for all others")
         })?;
-        let patterns = reader.texts(&member.value, &format!("{key}.{of}"))?;
+        let key = format!("{key}.{of}");
+        let patterns = reader.texts(&member.value, &key)?;
         // An empty pattern would mean a server without a name.
         if patterns.iter().any(|pattern| pattern.trim().is_empty()) {
-            let key = format!("{key}.{of}");
             return Err(reader.key_error(member.value.at, &key, "has an empty pattern"));
         }
         if let Some(bad) = patterns.iter().find_map(|text| Pattern::parse(text).err()) {
-            let key = format!("{key}.{of}");
             let predicate = format!("has a pattern that {bad}");
             return Err(reader.key_error(member.value.at, &key, &predicate).hint(bad.hint));
         }

@@ -1,4 +1,4 @@
-//! Configuration: files and environment in, a checked [`Config`] out.
+//! Reads the configuration: from files and environment to a checked [`Config`].
 //!
 //! The files of the user and the project are merged, variables are expanded, and every entry is
 //! checked separately: an invalid entry becomes a broken server with a reason, and its siblings

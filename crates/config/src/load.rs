@@ -18,14 +18,14 @@ use crate::resolved::{BUILTIN, Config, ConfigLayer, ServerConfig, Transport};
 use crate::variables::{IfUnset, Variables};
 use crate::{file, lookalike, models, policies, server, settings};
 
-/// Loads the configuration. Loading never fails as a whole: the result contains the errors and
-/// everything that is valid.
+/// Loads the configuration. The result contains everything that is valid, and the errors.
 pub fn load(places: &Places, environment: &Environment, consents: &dyn Consents) -> Config {
     let mut loading =
         ConfigLoader { config: Config::default(), environment, consents, order: Vec::new() };
     for (path, layer) in places.layers() {
         loading.add_file(path, layer);
     }
+    // After all files, because any layer except the project may name the team.
     loading.apply_policies(places);
     loading.finish()
 }
@@ -34,7 +34,6 @@ struct ConfigLoader<'a> {
     config: Config,
     environment: &'a Environment,
     consents: &'a dyn Consents,
-    /// The servers in the order of the files.
     order: Vec<ServerId>,
 }
 
@@ -83,8 +82,6 @@ impl ConfigLoader<'_> {
         }
     }
 
-    /// Adds one entry. It replaces an entry of the same name from a lower layer even if it is
-    /// invalid: falling back to the other entry would run a server that was not requested here.
     fn add_server(
         &mut self,
         file: &Arc<Path>,
@@ -109,6 +106,8 @@ impl ConfigLoader<'_> {
             server::read(&mut reader, id.clone(), member, layer)
         };
         self.config.problems.extend(reader.warnings);
+        // An invalid entry also replaces the one of a lower layer: falling back to that would run
+        // a server that was not requested here.
         self.config.servers.remove(&id);
         self.config.broken.remove(&id);
         self.order.push(id.clone());
@@ -127,8 +126,7 @@ impl ConfigLoader<'_> {
         }
     }
 
-    /// Keeps only the project's `autoApprove` tools that this user approved, and returns a warning
-    /// if there are others.
+    /// Keeps only the project's `autoApprove` tools that this user approved; warns about others.
     fn drop_unapproved_tools(&self, server: &mut ServerConfig) -> Option<ConfigError> {
         if server.source.layer != ConfigLayer::Project || server.auto_approve.is_empty() {
             return None;
@@ -137,11 +135,10 @@ impl ConfigLoader<'_> {
         let listed = server.auto_approve.len();
         server.auto_approve.retain(|tool| always.contains(tool));
         (server.auto_approve.len() < listed).then(|| {
-            let message = "names tools that a project cannot always allow, so they are asked about";
+            let message = "names tools that a project cannot always allow, so they need approval";
             let mut warning = ConfigError::new(server.source.file.as_path(), message).warning();
             warning.line = Some(server.source.line);
-            let hint =
-                "answer \"always\" when one is asked about, or copy the entry to your own file";
+            let hint = "answer \"always\" in a review, or copy the entry to your own file";
             warning.server(server.id.as_str()).key("autoApprove").hint(hint)
         })
     }
@@ -152,8 +149,7 @@ impl ConfigLoader<'_> {
         self.config.files.extend(found.files);
         self.config.team = found.team;
         self.config.problems.extend(found.policies.broken.clone());
-        // A team setting that is invalid means that rules may be missing, which is as bad as
-        // unreadable rules.
+        // With an invalid team setting, rules may be missing, which is as bad as unreadable rules.
         let of_team = |problem: &&ConfigError| problem.key.as_deref() == Some(settings::TEAM_KEY);
         let lost = self.config.problems.iter().filter(|problem| problem.is_error()).find(of_team);
         if let Some(lost) = lost {
@@ -171,6 +167,7 @@ impl ConfigLoader<'_> {
         layer: ConfigLayer,
         server: Option<&'r str>,
     ) -> ConfigReader<'r> {
+        // A project's paths start at its own folder, wherever in it the user works.
         let project = file.parent().filter(|_| layer == ConfigLayer::Project);
         let variables = Variables {
             environment: self.environment,
@@ -182,6 +179,7 @@ impl ConfigLoader<'_> {
 
     fn finish(mut self) -> Config {
         self.config.problems.extend(self.consents.problem().cloned().map(ConfigError::warning));
+        // Before the check of names, so that no entry can pose as the built-in server.
         self.add_builtin();
         lookalike::refuse_lookalikes(&mut self.config, &self.order);
         self.refuse_unpinned();
@@ -199,19 +197,14 @@ impl ConfigLoader<'_> {
         for server in self.config.servers.values() {
             match &server.transport {
                 Transport::Builtin => {}
-                Transport::Stdio { env, .. } => {
-                    add_secrets(secret_values(env));
-                }
-                Transport::Http { headers, .. } => {
-                    add_secrets(secret_values(headers));
-                }
+                Transport::Stdio { env, .. } => add_secrets(secret_values(env)),
+                Transport::Http { headers, .. } => add_secrets(secret_values(headers)),
             }
             add_secrets(server.oauth.client_secret.as_deref());
         }
     }
 
-    /// Under `strict`, refuses commands that fetch an unpinned package version or use another
-    /// package source.
+    /// Under `strict`, refuses commands with an unpinned package or another package source.
     fn refuse_unpinned(&mut self) {
         if !self.config.settings.strict {
             return;
@@ -223,47 +216,41 @@ impl ConfigLoader<'_> {
         self.refuse("write `name@1.2.3`, or set `settings.strict` to false", |server| {
             word(server, UNPINNED_PACKAGE)
         });
-        self.refuse("take the option away, or set `settings.strict` to false", |server| {
+        self.refuse("remove the option, or set `settings.strict` to false", |server| {
             word(server, FOREIGN_SOURCE)
         });
     }
 
-    /// Refuses servers whose packages the user's own records list as bad. If the records cannot be
-    /// read, every server that fetches packages is refused.
+    /// Refuses servers whose packages the user's own records list as bad.
     fn refuse_bad_packages(&mut self) {
         let Some(folder) = self.config.settings.bad_packages.clone() else { return };
         let bad = BadPackages::read(&folder);
-        self.refuse(
-            "choose another package; `settings.badPackages` says which are bad",
-            |server| {
-                let packages = server_packages(server);
-                match &bad {
-                    Err(why) if !packages.is_empty() => Some(format!(
-                        "its package cannot be looked up in `{}`: {why}",
-                        folder.display()
-                    )),
-                    Err(_) => None,
-                    Ok(bad) => packages.iter().find_map(|package| {
-                        let record = bad.find_record(package)?;
-                        let name = package.display_name();
-                        Some(format!(
-                            "the package `{name}` is known to be bad ({})",
-                            sanitize(record)
-                        ))
-                    }),
+        let hint = "choose another package; `settings.badPackages` lists the bad ones";
+        self.refuse(hint, |server| {
+            let packages = server_packages(server);
+            match &bad {
+                // Fails closed: without the records, no package can be checked.
+                Err(why) if !packages.is_empty() => {
+                    let folder = folder.display();
+                    Some(format!("its package cannot be looked up in `{folder}`: {why}"))
                 }
-            },
-        );
+                Err(_) => None,
+                Ok(bad) => packages.iter().find_map(|package| {
+                    let record = sanitize(bad.find_record(package)?);
+                    let name = package.display_name();
+                    Some(format!("the package `{name}` is known to be bad ({record})"))
+                }),
+            }
+        });
         let Ok(bad) = bad else { return };
         for server in self.config.servers.values_mut() {
             let packages = server_packages(server);
-            server
-                .findings
-                .extend(packages.iter().filter_map(|package| bad.uncovered_finding(package)));
+            let uncovered = packages.iter().filter_map(|package| bad.uncovered_finding(package));
+            server.findings.extend(uncovered);
         }
     }
 
-    /// Marks the servers for which `reason` returns a reason as broken.
+    /// Breaks the servers for which `reason` returns a reason.
     fn refuse(&mut self, hint: &str, reason: impl Fn(&ServerConfig) -> Option<String>) {
         let refused: Vec<_> = (self.config.servers.values())
             .filter_map(|server| Some((server.id.clone(), server.source.clone(), reason(server)?)))
@@ -278,6 +265,7 @@ impl ConfigLoader<'_> {
     fn add_builtin(&mut self) {
         let Ok(id) = ServerId::new(BUILTIN) else { return };
         if !self.config.settings.builtin {
+            // An entry may configure the built-in server although it is switched off.
             let is_builtin = |server: &ServerConfig| server.transport == Transport::Builtin;
             if self.config.servers.get(&id).is_some_and(is_builtin) {
                 self.config.servers.remove(&id);
@@ -304,7 +292,7 @@ impl ConfigLoader<'_> {
                 Some((format!("tools.{name}.fallback"), tool.fallback.as_ref()?))
             });
             for (key, target) in own.chain(tools).filter(|(_, target)| !is_known(target)) {
-                let message = format!("`{}` names no server", sanitize(target));
+                let message = format!("`{}` is not a configured server", sanitize(target));
                 let mut warning = ConfigError::new(server.source.file.as_path(), message);
                 warning.line = Some(server.source.line);
                 let hint = "write `server` or `server/tool` with the name of a configured server";
@@ -322,21 +310,19 @@ fn server_packages(server: &ServerConfig) -> Vec<FetchedPackage> {
 }
 
 /// Approvals that the user gave earlier.
-///
-/// Approvals are stored by a crate above this one, so loading takes them as a parameter.
+// A trait, because a crate above this one stores them.
 pub trait Consents {
-    /// Returns whether the user approved the entry of this server in this project file in its
-    /// current form, where `digest` is the entry's `approval_digest`.
+    /// Returns whether the user approved this server's entry in this file, in its current form.
     fn approves(&self, file: &Path, server: &ServerId, digest: &str) -> bool;
 
     /// Returns the tools of a server that the user always allows.
     fn always(&self, server: &ServerId) -> BTreeSet<String>;
 
-    /// Returns why the approvals cannot be read, if they cannot. Nothing is approved then.
+    /// Returns the reason that the approvals cannot be read, in which case there are none.
     fn problem(&self) -> Option<&ConfigError>;
 }
 
-/// No approvals: entries of projects wait, and projects cannot auto-approve any tool.
+/// An empty set of approvals.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct NoConsents;
 

@@ -12,7 +12,6 @@ pub enum LogLevel {
     Critical,
     Alert,
     Emergency,
-    /// Suppresses all messages.
     Off,
 }
 
@@ -31,13 +30,11 @@ impl LogLevel {
     ];
 
     /// Returns the name of the level.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         Self::ALL.iter().find(|(_, level)| *level == self).map_or("", |(word, _)| word)
     }
 
     /// Returns the level for a name sent by a server; `off` is not a protocol level.
-    #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         let known = Self::ALL.iter().filter(|(_, level)| *level != Self::Off);
         known.clone().find(|(known, _)| *known == word).map(|(_, level)| *level)

@@ -9,13 +9,14 @@ use switchboard_vetting::EntryFinding;
 
 use crate::resolved::{BUILTIN, Config, ConfigLayer, ServerConfig};
 
-/// Names that Switchboard uses itself.
+/// Names that rules, prompts and messages use for Switchboard itself.
 const RESERVED_NAMES: [&str; 3] = [BUILTIN, "switchboard", "system"];
 
-/// Breaks every server whose name is confusable with another one, and adds a finding to those whose
-/// name is similar to another one. The first server keeps its name; entries of a project always
-/// come last.
+/// Breaks every server whose name is confusable with an earlier one, and adds a finding to those
+/// whose name is similar to an earlier one.
 pub(crate) fn refuse_lookalikes(config: &mut Config, order: &[ServerId]) {
+    // The built-in server comes first and entries of a project last: a cloned repository must not
+    // be able to break a server of the user.
     let mut servers: Vec<&ServerConfig> = config.servers.values().collect();
     servers.sort_by_key(|server| {
         let place = order.iter().position(|id| *id == server.id);
@@ -36,12 +37,9 @@ pub(crate) fn refuse_lookalikes(config: &mut Config, order: &[ServerId]) {
             let near = |other: &&&ServerId| {
                 is_near(name, other.as_str()) || differs_in_separators(name, other.as_str())
             };
-            marked.extend(
-                known
-                    .values()
-                    .find(near)
-                    .map(|other| (server.id.clone(), near_name_finding(other))),
-            );
+            if let Some(other) = known.values().find(near) {
+                marked.push((server.id.clone(), near_name_finding(other)));
+            }
             known.extend(looks.map(|look| (look, &server.id)));
         }
     }
@@ -55,7 +53,7 @@ pub(crate) fn refuse_lookalikes(config: &mut Config, order: &[ServerId]) {
 }
 
 fn near_name_finding(other: &ServerId) -> EntryFinding {
-    let message = format!("its name is nearly that of server `{}`", sanitize(other.as_str()));
+    let message = format!("its name is similar to that of server `{}`", sanitize(other.as_str()));
     EntryFinding::note("lookalike", message)
 }
 
@@ -70,10 +68,10 @@ pub(crate) fn conflict<'a>(
 
 fn conflict_with(name: &str, other: Option<&str>) -> Option<String> {
     if let Some(other) = other {
-        return Some(format!("its name can be taken for that of server `{}`", sanitize(other)));
+        return Some(format!("its name is confusable with that of server `{}`", sanitize(other)));
     }
     let ours = RESERVED_NAMES.iter().find(|ours| is_confusable(ours, name))?;
-    (name != BUILTIN).then(|| format!("its name can be taken for `{ours}`, which is ours"))
+    (name != BUILTIN).then(|| format!("its name is confusable with the reserved name `{ours}`"))
 }
 
 fn is_confusable(one: &str, other: &str) -> bool {
@@ -81,9 +79,9 @@ fn is_confusable(one: &str, other: &str) -> bool {
     skeletons(one).iter().any(|look| others.contains(look))
 }
 
-/// Returns the skeletons of a name: lowercase, without hidden characters, with homoglyphs folded
-/// and separators normalized. There are two because a `1` may be read as `l` or `i`.
+/// Returns the skeletons of a name, in which confusable names are equal.
 fn skeletons(name: &str) -> [String; 2] {
+    // There are two, because a `1` may be read as `l` or `i`.
     ['l', 'i'].map(|one| {
         let seen = name.chars().filter_map(fold_char).filter(|c| !c.is_whitespace());
         let seen = seen.map(|c| match c {

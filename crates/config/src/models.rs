@@ -26,17 +26,15 @@ pub struct ModelProfile {
     pub base_url: Option<String>,
     /// The environment variable with the API key, if not the provider's default.
     pub api_key_env: Option<String>,
-    /// Whether the model accepts images.
     pub images: Option<bool>,
     /// Size of the context window, in tokens.
     pub window: Option<usize>,
     /// How the model calls tools, if not in the provider's default style.
     pub calls: Option<CallStyle>,
-    /// Headers for every request.
     pub headers: BTreeMap<String, String>,
     /// Members that are added to the body of every request, such as a temperature.
     pub extra: serde_json::Map<String, serde_json::Value>,
-    /// The script with the answers.
+    /// The script of a scripted model.
     pub file: Option<PathBuf>,
 }
 
@@ -47,11 +45,8 @@ pub enum Provider {
     OpenAi,
     Anthropic,
     Gemini,
-    /// Ollama on this machine.
     Ollama,
-    /// LM Studio on this machine.
     LmStudio,
-    /// vLLM on this machine.
     Vllm,
     OpenRouter,
     /// A file with scripted answers.
@@ -61,7 +56,6 @@ pub enum Provider {
 /// How a model calls tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallStyle {
-    /// Through the vendor's API.
     Native,
     /// In its text, with `use_mcp_tool`.
     Text,
@@ -83,13 +77,11 @@ impl Provider {
     ];
 
     /// Returns the name of the provider.
-    #[must_use]
     pub fn as_str(self) -> &'static str {
         Self::ALL.iter().find(|(_, provider)| *provider == self).map_or("", |(word, _)| word)
     }
 
     /// Returns the provider with this name.
-    #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         Self::ALL.iter().find(|(known, _)| *known == word).map(|(_, provider)| *provider)
     }
@@ -97,7 +89,6 @@ impl Provider {
 
 impl ModelProfile {
     /// Creates a profile with names and no other settings.
-    #[must_use]
     pub fn new(name: &str, provider: Provider, model: &str) -> Self {
         Self {
             name: name.to_owned(),
@@ -115,7 +106,6 @@ impl ModelProfile {
     }
 
     /// Parses `provider:model` into a profile that needs no file; a script is `scripted:FILE`.
-    #[must_use]
     pub fn from_spec(spec: &str) -> Option<Self> {
         let (provider, model) = spec.split_once(':')?;
         let provider = Provider::from_word(provider)?;
@@ -130,7 +120,7 @@ impl ModelProfile {
     }
 }
 
-/// Prints only the names of headers: values may be secrets.
+// Prints only the names of headers: values may be secrets.
 impl fmt::Debug for ModelProfile {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
@@ -146,16 +136,15 @@ impl fmt::Debug for ModelProfile {
 }
 
 /// Reads every valid profile into `models`, and returns the errors of the others.
-///
-/// A project must not add profiles, because a profile determines where an API key is sent.
 pub(crate) fn apply(
     models: &mut BTreeMap<String, ModelProfile>,
     node: &Node,
     layer: ConfigLayer,
     reader: &mut ConfigReader<'_>,
 ) -> Vec<ConfigError> {
+    // A profile determines where an API key is sent.
     if layer == ConfigLayer::Project {
-        reader.warn(node.at, "models", "cannot be set by a project, so it does not count");
+        reader.warn(node.at, "models", "cannot be set by a project, so it is ignored");
         return Vec::new();
     }
     let members = match reader.members(node, "models") {
@@ -164,6 +153,7 @@ pub(crate) fn apply(
     };
     let mut errors = Vec::new();
     for member in members.iter().filter(|member| !member.value.is_null()) {
+        // Even if the new profile is invalid: the one of a lower layer is not wanted here.
         models.remove(&member.name);
         match profile(member, reader) {
             // A warning, because an invalid profile does not invalidate the rest of the file.
@@ -178,9 +168,10 @@ pub(crate) fn apply(
 
 fn profile(member: &Member, reader: &mut ConfigReader<'_>) -> Result<ModelProfile, ConfigError> {
     let inside = format!("models.{}", member.name);
+    // A colon separates provider and model in a specification without a profile.
     if member.name.trim().is_empty() || member.name.contains(':') {
         return Err(reader
-            .key_error(member.at, &inside, "is no name for a model")
+            .key_error(member.at, &inside, "is not a valid name for a model")
             .hint("use a name without `:`, such as `fast`"));
     }
     if let Some((path, at)) = member.value.find_duplicate() {
@@ -223,14 +214,14 @@ fn profile(member: &Member, reader: &mut ConfigReader<'_>) -> Result<ModelProfil
         }
     }
     let Some(provider) = provider else {
-        return Err(reader.key_error(member.at, &inside, "names no `provider`"));
+        return Err(reader.key_error(member.at, &inside, "needs a `provider`"));
     };
     profile.provider = provider;
     if provider == Provider::Scripted && profile.file.is_none() {
-        return Err(reader.key_error(member.at, &inside, "is scripted and names no `file`"));
+        return Err(reader.key_error(member.at, &inside, "is scripted and needs a `file`"));
     }
     if provider != Provider::Scripted && profile.model.trim().is_empty() {
-        return Err(reader.key_error(member.at, &inside, "names no `model`"));
+        return Err(reader.key_error(member.at, &inside, "needs a `model`"));
     }
     Ok(profile)
 }

@@ -50,9 +50,9 @@ fn a_profile_says_everything_about_a_model() {
 #[test]
 fn a_wrong_profile_is_told_and_hides_no_sibling() {
     for (entry, message) in [
-        (r#"{"model": "m"}"#, "`models.bad` names no `provider`"),
-        (r#"{"provider": "openai"}"#, "`models.bad` names no `model`"),
-        (r#"{"provider": "scripted"}"#, "`models.bad` is scripted and names no `file`"),
+        (r#"{"model": "m"}"#, "`models.bad` needs a `provider`"),
+        (r#"{"provider": "openai"}"#, "`models.bad` needs a `model`"),
+        (r#"{"provider": "scripted"}"#, "`models.bad` is scripted and needs a `file`"),
         (r#"{"provider": "oracle"}"#, "`models.bad.provider` cannot be `oracle`"),
         (
             r#"{"provider": "openai", "model": "m", "baseUrl": "ftp://x"}"#,

@@ -10,7 +10,7 @@ use crate::reader::ConfigReader;
 const KEYS: &[&str] =
     &["clientId", "clientSecret", "clientMetadataUrl", "issuer", "scopes", "callbackPort", "grant"];
 
-/// How to log in to a server. Settings that are absent are discovered.
+/// The login settings of a server; absent ones are discovered.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct OauthSettings {
     /// The id of a client that was registered manually.
@@ -37,7 +37,7 @@ pub enum GrantType {
     ClientCredentials,
 }
 
-/// Prints everything but the client secret.
+// Prints everything but the client secret, which must not appear in logs.
 impl fmt::Debug for OauthSettings {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter
@@ -69,6 +69,7 @@ pub(crate) fn read(
             "clientMetadataUrl" => {
                 let address = read_word(reader, node, key)?;
                 check_url(&address).map_err(|wrong| reader.key_error(node.at, key, wrong))?;
+                // The specification of client id metadata documents requires HTTPS.
                 if !address.starts_with("https://") {
                     return Err(reader.key_error(node.at, key, "must begin with `https://`"));
                 }
@@ -78,11 +79,12 @@ pub(crate) fn read(
             "scopes" => {
                 settings.scopes = reader.texts(node, key)?;
                 if settings.scopes.iter().any(|scope| !is_scope(scope)) {
-                    return Err(reader.key_error(node.at, key, "holds a text that is no scope"));
+                    return Err(reader.key_error(node.at, key, "contains an invalid scope"));
                 }
             }
             "callbackPort" => {
                 let port = reader.count(node, key, 1..=65_535)?;
+                // The range makes the conversion infallible.
                 settings.callback_port = u16::try_from(port).ok();
             }
             "grant" => {

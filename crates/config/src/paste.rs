@@ -1,4 +1,4 @@
-//! Server entries as JSON: from pasted text, or from a file.
+//! Reads server entries as JSON from pasted text, or from a file.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -9,34 +9,30 @@ use crate::file;
 
 /// Keys that hold the server entries in configurations of MCP clients.
 const SERVER_MAP_KEYS: [&str; 2] = ["mcpServers", "servers"];
-/// Keys that identify an object as a server entry: they determine how the server is reached.
+/// Keys that identify an object as a server entry.
 const TRANSPORT_KEYS: [&str; 5] = ["command", "url", "urls", "httpUrl", "serverUrl"];
 
 /// A pasted server entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PastedEntry {
-    /// The name of the server; `None` if the text is a single entry without a name.
+    /// The name of the server; `None` if the text is a single entry.
     pub name: Option<String>,
-    /// The entry as written.
     pub entry: serde_json::Value,
 }
 
 /// Parses the entries in a text: a configuration with `mcpServers` or `servers`, an object of
 /// entries by name, or a single entry. Comments and trailing commas are accepted.
-///
-/// # Errors
-/// If the text is not JSON, has a duplicate key, or contains no entry.
 pub fn pasted_entries(text: &str) -> Result<Vec<PastedEntry>, ConfigError> {
     let file: Arc<Path> = Path::new("").into();
     let error = |message: String| ConfigError::new(Arc::clone(&file), message);
     let root = switchboard_document::parse(strip_bom(text).trim())
         .map_err(|syntax| error(syntax.message).at(syntax.at).hint(syntax.hint))?
-        .ok_or_else(|| error("there is nothing in it".to_owned()))?;
+        .ok_or_else(|| error("the text is empty".to_owned()))?;
     if let Some((path, at)) = root.find_duplicate() {
         return Err(error(format!("`{path}` is given twice")).at(at));
     }
     let nothing = || {
-        error("there is no server in it".to_owned())
+        error("the text contains no server entry".to_owned())
             .hint("paste a configuration with `mcpServers`, or one entry with `command` or `url`")
     };
     let NodeValue::Object(members) = &root.value else { return Err(nothing()) };
@@ -49,6 +45,7 @@ pub fn pasted_entries(text: &str) -> Result<Vec<PastedEntry>, ConfigError> {
         Some(_) => return Err(nothing()),
         None => members,
     };
+    // Without a key that announces servers, an object may be something else.
     let is_one = |member: &&Member| match &member.value.value {
         NodeValue::Object(members) => held.is_some() || is_entry(members),
         _ => false,
@@ -61,9 +58,6 @@ pub fn pasted_entries(text: &str) -> Result<Vec<PastedEntry>, ConfigError> {
 }
 
 /// Returns the entry of a server as written in a file, or `None` if the file has no such entry.
-///
-/// # Errors
-/// If the file cannot be read.
 pub fn read_entry(path: &Path, name: &str) -> Result<Option<serde_json::Value>, ConfigError> {
     let file: Arc<Path> = path.into();
     let Some(text) = read_text(path)? else { return Ok(None) };
@@ -105,9 +99,9 @@ mod tests {
             (r#"{"inputs": [], "servers": {"x": {"args": ["b"], "command": "a"}}}"#, named()),
             ("// mine\n{\"x\": {\"command\": \"a\", \"args\": [\"b\",],},}", named()),
             (r#"{"command": "a", "args": ["b"]}"#, Ok(vec![(None, entry.clone())])),
-            ("{}", Err("there is no server in it".to_owned())),
-            ("[]", Err("there is no server in it".to_owned())),
-            (" ", Err("there is nothing in it".to_owned())),
+            ("{}", Err("the text contains no server entry".to_owned())),
+            ("[]", Err("the text contains no server entry".to_owned())),
+            (" ", Err("the text is empty".to_owned())),
             (r#"{"command": "a", "command": "b"}"#, Err("`command` is given twice".to_owned())),
         ] {
             assert_eq!(read(text), expected, "{text}");

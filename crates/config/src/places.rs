@@ -1,4 +1,4 @@
-//! `Places`: the configuration files and the state folder.
+//! Finds the configuration files and the state folder.
 
 use std::path::{Path, PathBuf};
 
@@ -8,13 +8,11 @@ use switchboard_rules::PolicyLevel;
 use crate::environment::Environment;
 use crate::resolved::ConfigLayer;
 
-/// The file name of a project's configuration.
 const PROJECT_FILE: &str = "switchboard.json";
 
 /// The files of one host and its state folder.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Places {
-    /// The user's own file.
     pub user: Option<PathBuf>,
     /// The file of the project that contains the current folder, or the path where it would be.
     pub project: Option<PathBuf>,
@@ -28,14 +26,12 @@ pub struct Places {
     pub user_folder: Option<PathBuf>,
     /// The folder of the project that contains the current folder.
     pub project_folder: Option<PathBuf>,
-    /// Further folders up to the root of the repository. A project's rules and hooks may be in any
-    /// of them, and apply in every folder of the repository.
+    /// Further folders up to the root of the repository, which may contain rules and hooks.
     pub outer_folders: Vec<PathBuf>,
 }
 
 impl Places {
     /// Creates places with a state folder and without configuration files.
-    #[must_use]
     pub const fn without_files(state: PathBuf) -> Self {
         Self {
             user: None,
@@ -66,47 +62,36 @@ impl Places {
             ),
         };
         let state = state.ok_or_else(|| {
-            ConfigError::new(Path::new(""), "there is no home folder to keep state in")
+            ConfigError::new(Path::new(""), "no home folder found to keep state in")
                 .hint("set `SWITCHBOARD_HOME` to a folder")
         })?;
         let project = project_file(environment);
         let around = project.parent().map(Path::to_owned);
         let further = further_folders(environment, around.as_deref());
-        let system = system_folder(environment);
-        if !explicit.is_empty() {
-            let explicit = explicit.iter().map(|file| environment.current_dir.join(file)).collect();
-            return Ok(Self {
-                user: None,
-                project: None,
-                explicit,
-                state,
-                system,
-                user_folder: config,
-                project_folder: around,
-                outer_folders: further,
-            });
-        }
+        // Explicit files replace the other files, but not the rules: `--config` must not be a way
+        // around a policy.
+        let is_default = explicit.is_empty();
+        let user = config.as_ref().map(|folder| folder.join("config.json"));
         Ok(Self {
-            user: config.as_ref().map(|folder| folder.join("config.json")),
-            project: Some(project),
-            explicit: Vec::new(),
+            user: user.filter(|_| is_default),
+            project: Some(project).filter(|_| is_default),
+            explicit: explicit.iter().map(|file| environment.current_dir.join(file)).collect(),
             state,
-            system,
+            system: system_folder(environment),
             user_folder: config,
             project_folder: around,
             outer_folders: further,
         })
     }
 
-    /// Returns the paths of a level's rules or hooks. Empty for the team, whose files are given in
-    /// the settings.
-    #[must_use]
+    /// Returns the paths of a level's rules or hooks.
     pub fn level_files(&self, level: PolicyLevel, name: &str) -> Vec<PathBuf> {
         let in_folder = |folder: &Option<PathBuf>| {
             folder.iter().map(|folder| folder.join(name)).collect::<Vec<_>>()
         };
         match level {
             PolicyLevel::Enterprise => in_folder(&self.system),
+            // The settings name the files of the team.
             PolicyLevel::Team => Vec::new(),
             PolicyLevel::Project => {
                 let folders = self.project_folders().into_iter();
@@ -116,9 +101,7 @@ impl Places {
         }
     }
 
-    /// Returns the folders that may contain a project's rules and hooks, the project's own folder
-    /// first.
-    #[must_use]
+    /// Returns the folders that may contain a project's rules and hooks, the project's own first.
     pub fn project_folders(&self) -> Vec<&Path> {
         self.project_folder.iter().chain(&self.outer_folders).map(PathBuf::as_path).collect()
     }
@@ -136,9 +119,10 @@ impl Places {
     }
 }
 
-/// Returns the organisation's folder. The variable is for packagers and tests. It does not weaken
-/// security: a user who can set it could as well start another program.
+/// Returns the organisation's folder.
 fn system_folder(environment: &Environment) -> Option<PathBuf> {
+    // The variable is for packagers and tests. It does not weaken security: a user who can set it
+    // could as well start another program.
     environment.folder("SWITCHBOARD_SYSTEM").or_else(|| {
         Some(if cfg!(windows) {
             // Every user may create folders in `ProgramData`, so that folder cannot be trusted.
@@ -151,9 +135,9 @@ fn system_folder(environment: &Environment) -> Option<PathBuf> {
     })
 }
 
-/// Returns the folder `switchboard` below a base folder. A relative base is ignored, as XDG
-/// requires.
+/// Returns the folder `switchboard` below a base folder.
 fn base_folder(environment: &Environment, variable: &str, below_home: &str) -> Option<PathBuf> {
+    // The XDG specification requires that relative paths are ignored.
     environment
         .folder(variable)
         .filter(|folder| folder.is_absolute())
@@ -162,8 +146,7 @@ fn base_folder(environment: &Environment, variable: &str, below_home: &str) -> O
 }
 
 /// Returns the nearest project file in the current folder or an ancestor, up to the home folder or
-/// the root of a repository. If there is none, returns the path in the current folder, so that it
-/// can be watched.
+/// the root of a repository.
 fn project_file(environment: &Environment) -> PathBuf {
     for folder in environment.current_dir.ancestors() {
         let file = folder.join(PROJECT_FILE);
@@ -174,13 +157,14 @@ fn project_file(environment: &Environment) -> PathBuf {
             break;
         }
     }
+    // A missing file has a path too, so that its creation can be watched.
     environment.current_dir.join(PROJECT_FILE)
 }
 
 /// Returns the other folders from the current one up to the project's folder or the root of the
-/// repository, whichever is higher. The home folder is excluded unless it is the project's folder,
-/// because other products keep their user files in it.
+/// repository, the higher of the two.
 fn further_folders(environment: &Environment, around: Option<&Path>) -> Vec<PathBuf> {
+    // Not the home folder, since other products keep the user's files in it.
     let home = environment.home.as_deref();
     let folders = environment.current_dir.ancestors();
     let folders: Vec<&Path> = folders.take_while(|folder| Some(*folder) != home).collect();

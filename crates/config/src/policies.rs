@@ -13,20 +13,19 @@ use crate::places::Places;
 use crate::resolved::{ServerConfig, Transport};
 use crate::team_files::team_file;
 
-/// The file name at every level.
 const FILE_NAME: &str = "policy.json";
 
-/// The result of a search: the policies, the team, and every file that was considered.
 pub(crate) struct PolicySearch {
     pub policies: Policies,
     pub team: Team,
     pub files: Vec<PathBuf>,
 }
 
-/// Reads the policies of every level. `own_team` applies if the organisation names no team.
+/// Reads the policies of every level. `own_team` applies unless the organisation names a team.
 pub(crate) fn find_policies(places: &Places, own_team: &Team) -> PolicySearch {
     let mut found =
         PolicySearch { policies: Policies::default(), team: own_team.clone(), files: Vec::new() };
+    // The organisation's level comes first, since its file may name the team.
     for level in PolicyLevel::ALL {
         if let Err(problem) = found.read_level(places, level) {
             found.policies.broken.get_or_insert(problem);
@@ -36,18 +35,12 @@ pub(crate) fn find_policies(places: &Places, own_team: &Team) -> PolicySearch {
 }
 
 /// Reads a policy file as if it belonged to the given level.
-///
-/// # Errors
-/// If the file does not exist, cannot be read, or is invalid.
 pub fn read_policy(path: &Path, level: PolicyLevel) -> Result<PolicyFile, ConfigError> {
     let text = read_text(path)?.ok_or_else(|| ConfigError::new(path, "the file does not exist"))?;
     policy_from_text(level, &path.into(), &text)
 }
 
 /// Reads a file of test cases: `{"cases": [{"target": …, "args": {…}, "expect": "deny"}]}`.
-///
-/// # Errors
-/// If the file does not exist, cannot be read, or is invalid.
 pub fn read_policy_cases(path: &Path) -> Result<Vec<PolicyCase>, ConfigError> {
     let text = read_text(path)?.ok_or_else(|| ConfigError::new(path, "the file does not exist"))?;
     policy_cases_from_text(&path.into(), &text)
@@ -56,7 +49,7 @@ pub fn read_policy_cases(path: &Path) -> Result<Vec<PolicyCase>, ConfigError> {
 impl PolicySearch {
     fn read_level(&mut self, places: &Places, level: PolicyLevel) -> Result<(), ConfigError> {
         if level == PolicyLevel::Team {
-            // Watch the file even if it is missing or invalid, so that a fix is noticed.
+            // Watched even if it is missing or invalid, so that a fix is noticed.
             if let Some(TeamPlace::Path(path)) = self.team.file(FILE_NAME).map(|file| &file.place) {
                 self.files.push(path.clone());
             }
@@ -67,7 +60,7 @@ impl PolicySearch {
             return self.add_file(path, level, &text);
         }
         let paths = places.level_files(level, FILE_NAME);
-        // Watch all files, even if one of them is invalid.
+        // Before reading: all files are watched, even if one of them is invalid.
         self.files.extend(paths.iter().cloned());
         for path in paths {
             if let Some(text) = read_text(&path)? {
@@ -93,8 +86,7 @@ impl PolicySearch {
     }
 }
 
-/// Returns why the rules do not allow a server, or `None` if they do.
-#[must_use]
+/// Returns the reason that the rules do not allow a server, if they do not.
 pub(crate) fn barred_by(policies: &Policies, server: &ServerConfig) -> Option<String> {
     let endpoint = endpoint(server);
     let barring = policies.files.iter().find_map(|policy| {

@@ -1,4 +1,4 @@
-//! `ConfigReader`: takes values out of one entry, expands variables, and reports invalid values.
+//! Reads values of one entry, expands variables, and reports invalid values.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -12,15 +12,14 @@ use switchboard_text::{sanitize, suggestion};
 use crate::secret_reference;
 use crate::variables::Variables;
 
-/// The valid range of a timeout, in seconds.
+/// The valid range of a timeout in seconds.
 const TIMEOUT_RANGE: RangeInclusive<f64> = 1.0..=3600.0;
 
-/// How invalid values are handled.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ReadMode {
-    /// For files that a user wrote: use a default where possible, and warn.
+    /// For files that a user wrote: uses a default for an invalid value where possible, and warns.
     Read,
-    /// For entries that are about to be written: reject.
+    /// For entries that are about to be written: rejects an invalid value.
     Write,
 }
 
@@ -66,19 +65,18 @@ impl ConfigReader<'_> {
             .map_err(|cause| self.error(at, cause.to_string()).key(key).hint(cause.hint()))
     }
 
-    /// Returns a text for the operating system or the network, which must not contain a NUL
-    /// character.
+    /// Returns a text for the operating system or the network.
     pub(crate) fn system_text(&self, node: &Node, key: &str) -> Result<String, ConfigError> {
+        // A NUL would end the text for the system, and marks a reference to a secret for us.
         if matches!(&node.value, NodeValue::Text(written) if written.contains('\0')) {
-            return Err(self
-                .key_error(node.at, key, "contains a NUL character")
-                .hint("take it out"));
+            return Err(self.key_error(node.at, key, "contains a NUL character").hint("remove it"));
         }
         let text = self.text(node, key)?;
         // Other users can see arguments, and other fields may be written to logs and the record.
         let is_private = ["env.", "headers."].iter().any(|start| key.starts_with(start));
         if secret_reference::contains_reference(&text) && !is_private {
-            let error = self.key_error(node.at, key, "refers to a secret, which cannot stand here");
+            let error =
+                self.key_error(node.at, key, "refers to a secret, which is not allowed here");
             return Err(error.hint("put it into `env` or `headers`"));
         }
         Ok(text)
@@ -116,8 +114,7 @@ impl ConfigReader<'_> {
             .collect()
     }
 
-    /// Returns an object of texts. Numbers and Booleans are kept as written, and nulls are left
-    /// out.
+    /// Returns an object of texts, without nulls. Numbers and Booleans are kept as written.
     pub(crate) fn map(
         &mut self,
         node: &Node,
@@ -166,7 +163,8 @@ impl ConfigReader<'_> {
         };
         number.parse().ok().filter(|value| range.contains(value)).ok_or_else(|| {
             let predicate = format!("must be {wanted}, not {}", sanitize(number));
-            self.key_error(node.at, key, &predicate).hint("give one of these, or remove the key")
+            self.key_error(node.at, key, &predicate)
+                .hint("use a value in this range, or remove the key")
         })
     }
 
@@ -182,8 +180,7 @@ impl ConfigReader<'_> {
     }
 
     /// Returns a duration given in seconds. When reading, a value out of range is clamped, and a
-    /// value that is not a number is dropped, both with a warning: an invalid timeout does not
-    /// justify the loss of a server.
+    /// value that is not a number is dropped, both with a warning.
     pub(crate) fn timeout(
         &mut self,
         node: &Node,
@@ -205,6 +202,7 @@ impl ConfigReader<'_> {
             let predicate = format!("must be a number from 1 to 3600 seconds, not {written}");
             return Err(self.key_error(node.at, key, &predicate).hint("give 1 to 3600 seconds"));
         }
+        // An invalid timeout does not justify the loss of a server.
         if !right {
             let predicate = match inside {
                 Some(used) => format!("of {written} s is out of range, {used} s is used"),
@@ -221,11 +219,11 @@ impl ConfigReader<'_> {
         self.warnings.push(warning);
     }
 
-    /// Warns about a tool name with wildcards, because names are matched exactly here.
+    /// Warns about a tool name with wildcards.
     pub(crate) fn warn_wildcard(&mut self, at: Position, key: &str, name: &str) {
         if name.contains(['*', '?', '[', '{']) {
-            let predicate = format!("has `{}`, which is the name of one tool", sanitize(name));
-            let hint = "names are exact here; a rule in `policy.json` can be for several tools";
+            let predicate = format!("has `{}`, which is matched as a literal name", sanitize(name));
+            let hint = "a rule in `policy.json` can cover several tools";
             let warning = self.key_error(at, key, &predicate).hint(hint).warning();
             self.warnings.push(warning);
         }
@@ -235,8 +233,7 @@ impl ConfigReader<'_> {
         self.warn(at, key, "has white space at its start or end, which is kept");
     }
 
-    /// Warns about keys that are probably misspelled. Other unknown keys are ignored, because
-    /// another product may use them.
+    /// Warns about keys that are probably misspelled.
     pub(crate) fn warn_unknown(
         &mut self,
         members: &[Member],
@@ -244,6 +241,7 @@ impl ConfigReader<'_> {
         known: &[&'static str],
     ) {
         for member in members.iter().filter(|member| !known.contains(&member.name.as_str())) {
+            // Other unknown keys are ignored, because another product may use them.
             if let Some(meant) = suggestion(&member.name, known) {
                 let warning = self
                     .error(member.at, format!("`{}` is not known", sanitize(&member.name)))

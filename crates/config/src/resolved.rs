@@ -1,4 +1,4 @@
-//! `Config`: the checked and merged content of all configuration files.
+//! The checked and merged content of all configuration files.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -27,7 +27,6 @@ use crate::transport::AuthoritiesFile;
 /// The name of the built-in server.
 pub const BUILTIN: &str = "builtin";
 
-/// Default timeout of a call.
 pub(crate) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The checked and merged configuration.
@@ -39,28 +38,23 @@ pub struct Config {
     pub broken: BTreeMap<ServerId, ConfigError>,
     /// Errors that concern whole files, and all warnings.
     pub problems: Vec<ConfigError>,
-    /// Profiles of models for conversations.
     pub models: BTreeMap<String, ModelProfile>,
-    /// Settings that apply to all servers.
     pub settings: Settings,
     /// The rules of all levels.
     pub policies: Arc<Policies>,
-    /// The locations of the team's files.
     pub team: Team,
     /// Every file that was considered, whether or not it exists: the files to watch.
     pub files: Vec<PathBuf>,
 }
 
 impl Config {
-    /// Returns whether every file could be read as a whole. If not, servers that are still wanted
-    /// may be missing from this configuration. An entry with an invalid name does not count,
-    /// because it affects no other entry.
+    /// Returns whether every file could be read as a whole. If not, servers may be missing.
     pub fn is_complete(&self) -> bool {
+        // An error with a server is about its invalid name, which affects no other entry.
         !self.problems.iter().any(|problem| problem.is_error() && problem.server.is_none())
     }
 
     /// Returns this configuration with the rules of another one, if those are readable.
-    #[must_use]
     pub fn with_policies_from(&self, other: Self) -> Self {
         let mut config = self.clone();
         if other.policies.broken.is_none() {
@@ -85,11 +79,9 @@ pub struct ServerConfig {
     pub timeout: Duration,
     /// Tools that run without approval, if the global `autoApprove` setting is on as well.
     pub auto_approve: BTreeSet<String>,
-    /// Number of processes to run.
     pub instances: usize,
     /// Target of calls that this server cannot take: `server` or `server/tool`.
     pub fallback: Option<String>,
-    /// Settings of single tools.
     pub tools: BTreeMap<String, ToolSettings>,
     /// Prefix of the server's names in the gateway, if not the server's own name; may be empty.
     pub prefix: Option<String>,
@@ -104,24 +96,23 @@ pub struct ServerConfig {
     pub log_level: Option<LogLevel>,
     /// Whether the server's annotations of its tools are trusted.
     pub trusted: bool,
-    /// Why a policy does not allow this server, if one does not.
+    /// The reason that a policy does not allow this server.
     pub barred: Option<String>,
     /// Arguments that look like secrets but are nevertheless mirrored in HTTP headers.
     pub mirror_secrets: BTreeSet<String>,
-    /// Whether the server may be started. False for entries of a project, and for entries with
-    /// dangers they do not declare, until they are approved.
+    /// Whether the server may start. Entries of a project and undeclared dangers need approval.
     pub approved: bool,
     /// Findings that a person should see before the server runs.
     pub findings: Vec<EntryFinding>,
-    /// Fingerprint of this exact entry, which an approval refers to.
+    /// The fingerprint of this exact entry, which an approval refers to.
     pub approval_digest: String,
     pub source: EntrySource,
 }
 
 impl ServerConfig {
-    /// Returns a digest of the settings that cannot change while the server runs. Entries with the
-    /// same key differ only in settings that each call reads anew, such as the timeout.
+    /// Returns a digest of the settings that cannot change while the server runs.
     pub fn restart_key(&self) -> String {
+        // Other settings, such as the timeout, are read anew by each call.
         let digest = Digest::new("restart")
             .with(&format!("{} {}", self.disabled, self.approved))
             .with(&format!("{} {:?}", self.instances, self.era));
@@ -178,33 +169,28 @@ fn with_map(digest: Digest, map: &BTreeMap<String, String>) -> Digest {
     map.iter().fold(digest, |digest, (name, value)| digest.with(name).with(value))
 }
 
-/// How a server is reached.
+/// The way in which a server is reached.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Transport {
-    /// The server is part of this program.
     Builtin,
-    /// A program that we start and talk to over its standard input and output.
     Stdio {
         /// A name to look up in `PATH`, or an absolute path.
         command: String,
-        /// Its arguments, passed unchanged and never through a shell.
+        /// The arguments, passed unchanged and never through a shell.
         args: Vec<String>,
-        /// Variables in addition to the safe ones that it inherits.
+        /// Variables in addition to the safe ones that the program inherits.
         env: BTreeMap<String, String>,
-        /// The working directory.
         cwd: Option<PathBuf>,
     },
-    /// A server on the network.
     Http {
-        /// At least one URL; each is an instance, and a call goes to the least busy ready one.
+        /// At least one URL. Each is an instance, and a call goes to the least busy ready one.
         urls: Vec<String>,
-        /// Headers for every request.
         headers: BTreeMap<String, String>,
         kind: HttpKind,
     },
 }
 
-/// Prints only the names of variables and headers: their values may be secrets.
+// Prints only the names of variables and headers: their values may be secrets.
 impl fmt::Debug for Transport {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -236,7 +222,6 @@ pub enum HttpKind {
     #[default]
     Auto,
     Streamable,
-    /// The older HTTP+SSE transport.
     Sse,
 }
 
@@ -256,11 +241,11 @@ pub struct ToolSettings {
     pub timeout: Option<Duration>,
     /// Target of calls if the tool cannot be reached: `server` or `server/tool`.
     pub fallback: Option<String>,
-    /// The tool changes nothing, so a call may be retried.
+    /// Whether the tool changes nothing, so that a call may be retried.
     pub read_only: bool,
-    /// Repeated calls have the effect of one, so a call may be retried.
+    /// Whether repeated calls have the effect of one, so that a call may be retried.
     pub idempotent: bool,
-    /// The tool runs as a task where the server makes that optional.
+    /// Whether the tool runs as a task if the server makes that optional.
     pub task: bool,
 }
 
@@ -270,16 +255,15 @@ pub struct EntrySource {
     /// The file; empty for the built-in server if no file mentions it.
     pub file: PathBuf,
     pub layer: ConfigLayer,
-    /// The line of the name, starting at 1; 0 if there is no file.
+    /// The line of the name; 0 without a file.
     pub line: usize,
 }
 
 /// The origin of a configuration file, in ascending order of precedence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ConfigLayer {
-    /// The user's own file.
     User,
-    /// The project's file; not trusted until approved.
+    /// The project's file, whose entries need approval.
     Project,
     /// A file that the user gave for this run.
     Explicit,
@@ -290,7 +274,6 @@ pub enum ConfigLayer {
 pub struct Settings {
     /// Whether `autoApprove` lists have any effect; off means that no tool runs without approval.
     pub auto_approve: bool,
-    /// Which crashes a record survives.
     pub durability: Durability,
     /// Maximum size of a result that is accepted from a server, in bytes.
     pub result_limit_bytes: usize,
@@ -300,10 +283,9 @@ pub struct Settings {
     pub review_minutes: usize,
     /// Whether definitions are scanned, and quarantined if they contain an attack.
     pub scan: bool,
-    /// Whether the built-in server is available.
     pub builtin: bool,
-    /// The roots that servers are given and that the built-in file tools may use. If empty, servers
-    /// are given no roots and the built-in tools use the current folder.
+    /// The roots of servers and of the built-in file tools. If empty, servers have no roots, and
+    /// the built-in tools use the current folder.
     pub roots: Vec<PathBuf>,
     /// A file with the key that encrypts stored logins.
     pub token_key_file: Option<PathBuf>,
@@ -316,7 +298,6 @@ pub struct Settings {
     /// Whether a desktop notification is shown when a review waits for a person.
     pub notifications: bool,
     pub chat: ChatSettings,
-    /// Defaults for the flags of `serve`.
     pub gateway: GatewaySettings,
     /// Whether calls with side effects need approval after data from an untrusted server was read.
     pub taint: bool,
@@ -329,15 +310,15 @@ pub struct Settings {
     pub discovery: DiscoverySettings,
 }
 
-/// How the definitions of a new server are approved.
+/// The approval of the definitions of a new server, the strictest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum FirstUseSetting {
-    /// They are trusted with the entry, which a person wrote or approved.
+    /// Trusts the definitions with the entry, which a person wrote or approved.
     Trust,
-    /// A person who is present is asked; otherwise they are trusted with the entry.
+    /// Asks a person who is present, and otherwise trusts the definitions with the entry.
     #[default]
     Person,
-    /// Every definition waits for approval.
+    /// Waits for the approval of every definition.
     Ask,
 }
 
@@ -379,17 +360,15 @@ pub enum CompromiseScope {
 }
 
 impl ServerConfig {
-    /// Returns a fingerprint of the name and of how the server is reached. It covers the names of
-    /// variables and headers, but not their values, which are secrets and may rotate.
-    #[must_use]
+    /// Returns a fingerprint of the name and of how the server is reached.
     pub fn identity(&self) -> String {
         self.identity_with(str::to_owned)
     }
 
     /// Returns the same fingerprint after `rewritten` was applied to every text, for example to
     /// remove the path of a project.
-    #[must_use]
     pub fn identity_with(&self, rewritten: impl Fn(&str) -> String) -> String {
+        // Without the values of variables and headers: they are secrets and may rotate.
         let texts = |digest: Digest, texts: &mut dyn Iterator<Item = &String>| {
             let texts: Vec<String> = texts.map(|text| rewritten(text)).collect();
             let digest = digest.with(&texts.len().to_string());
@@ -413,8 +392,7 @@ impl ServerConfig {
         .hex()
     }
 
-    /// Returns how the server is reached, for display and without secrets.
-    #[must_use]
+    /// Returns the command line or the URLs, without secrets.
     pub fn endpoint_text(&self) -> String {
         match &self.transport {
             Transport::Builtin => "built in".to_owned(),

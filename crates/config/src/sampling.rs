@@ -14,13 +14,10 @@ pub struct SamplingSettings {
     pub model: Option<String>,
     /// Maximum number of tokens in one answer, whatever the server requests.
     pub max_tokens: usize,
-    /// Maximum number of requests during one call.
     pub requests_per_call: usize,
-    /// Maximum number of requests per hour.
     pub requests_per_hour: usize,
     /// Maximum number of tokens in requests and answers per hour.
     pub tokens_per_hour: usize,
-    /// The approver of each request.
     pub review: SamplingReview,
 }
 
@@ -46,7 +43,7 @@ impl Default for SamplingSettings {
     }
 }
 
-/// Reads the section; `None` if sampling is disabled.
+/// Reads the section; returns `None` if sampling is disabled.
 pub(crate) fn read(
     reader: &mut ConfigReader<'_>,
     node: &Node,

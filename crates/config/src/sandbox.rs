@@ -1,4 +1,4 @@
-//! The `sandbox` section of a server entry: which resources of this machine the server may use.
+//! The `sandbox` section of a server entry: the resources that the server may use.
 
 use std::path::PathBuf;
 
@@ -6,13 +6,12 @@ use switchboard_document::{ConfigError, Node, NodeValue};
 
 use crate::reader::ConfigReader;
 
-/// The resources that a confined server may use, in addition to the system files every program
-/// needs.
+/// The resources that a confined server may use, in addition to essential system files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sandbox {
-    /// Paths that it may read and execute programs from.
+    /// Paths for reading and for executing programs.
     pub read: Vec<PathBuf>,
-    /// Paths that it may also write to.
+    /// Paths for reading, executing and writing.
     pub write: Vec<PathBuf>,
     pub network: NetworkAccess,
     /// Memory limit of each process, in megabytes.
@@ -37,7 +36,7 @@ pub enum NetworkAccess {
 pub enum Confinement {
     #[default]
     None,
-    /// Not confined; its accesses are observed to suggest a profile.
+    /// Observes the accesses of the server to suggest a profile, without confining it.
     Learn,
     Profile(Sandbox),
 }
@@ -60,7 +59,7 @@ pub(crate) fn read(
         }
     }
     let members = reader.members(node, key)?;
-    // Rejects unknown keys: a misspelled limit would not limit anything.
+    // Not a warning as elsewhere: a misspelled limit would not limit anything.
     if let Some(other) = members.iter().find(|member| !KEYS.contains(&member.name.as_str())) {
         let name = format!("{key}.{}", other.name);
         return Err(reader.key_error(other.at, &name, "is not known"));

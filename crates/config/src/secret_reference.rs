@@ -1,21 +1,21 @@
 //! References to secrets inside texts, which are resolved only when the secret is needed.
 //!
-//! A reference is a name between two NUL characters. Configuration texts and environment variables
-//! cannot contain that character, so only the configuration reader can create a reference.
+//! A reference is a name between two NUL characters.
 
+// Configuration texts and environment variables cannot contain that character, so only the
+// configuration reader can create a reference.
 const DELIMITER: char = '\0';
 
-/// Returns the reference to a secret.
 pub(crate) fn reference(name: &str) -> String {
     format!("{DELIMITER}{name}{DELIMITER}")
 }
 
-/// Returns whether the text contains a reference.
+/// Returns whether the text refers to a secret.
 pub fn contains_reference(text: &str) -> bool {
     text.contains(DELIMITER)
 }
 
-/// Returns the text with references in the `${keyring:NAME}` form, as a person would write them.
+/// Returns the text with references written as `${keyring:NAME}`.
 pub(crate) fn display_text(text: &str) -> String {
     let mut inside = false;
     text.split(DELIMITER).fold(String::new(), |mut whole, part| {

@@ -30,8 +30,7 @@ const MAX_PREFIX_CHARS: usize = 32;
 
 const TOOL_KEYS: &[&str] = &["timeout", "fallback", "readOnly", "idempotent", "task"];
 
-/// Reads one server, and the `envFile` that it refers to. Entries of a project are returned as not
-/// approved; the caller checks for an approval.
+/// Reads one server, and the `envFile` that it refers to. The caller looks for its approval.
 pub(crate) fn read(
     reader: &mut ConfigReader<'_>,
     id: ServerId,
@@ -63,6 +62,7 @@ pub(crate) fn read(
     let agreed = agreed_dangers(reader, members, layer)?;
     let is_agreed = |finding: &EntryFinding| !finding.is_danger() || agreed.contains(&finding.word);
     let mut server = ServerConfig {
+        // A project's entry comes from a repository that someone else may have written.
         approved: layer != ConfigLayer::Project && findings.iter().all(is_agreed),
         approval_digest: approval_digest(&member.value, &found, &findings),
         transport: found.transport,
@@ -77,8 +77,7 @@ pub(crate) fn read(
     Ok((server, found.env_file))
 }
 
-/// Returns the dangers that the entry declares as accepted. Ignored in a project's file, which the
-/// user did not write.
+/// Returns the dangers that the entry declares as accepted.
 fn agreed_dangers(
     reader: &mut ConfigReader<'_>,
     members: &[Member],
@@ -88,8 +87,9 @@ fn agreed_dangers(
     let member = members.iter().find(|member| member.name == key && !member.value.is_null());
     let Some(member) = member else { return Ok(Vec::new()) };
     let words = reader.texts(&member.value, key)?;
+    // The author of a project cannot accept dangers for the user.
     if layer == ConfigLayer::Project {
-        reader.warn(member.at, key, "does not count in a project's file");
+        reader.warn(member.at, key, "is ignored in a project's file");
         return Ok(Vec::new());
     }
     Ok(words)
@@ -123,15 +123,15 @@ pub fn default_server(id: ServerId) -> ServerConfig {
     }
 }
 
-/// Returns the fingerprint that an approval refers to. It covers the entry before variables are
-/// expanded, because that is the text a person can read. It also covers the content of `envFile`,
-/// whose writer can change what the server does, and the dangers found, because the value of a
-/// variable can make a harmless entry dangerous.
+/// Returns the fingerprint that an approval refers to.
 fn approval_digest(entry: &Node, found: &ParsedTransport, findings: &[EntryFinding]) -> String {
+    // The entry before variables are expanded, because a person approves that text.
     let digest = Digest::new("approval").with(&entry.to_compact_json());
+    // The value of a variable can make a harmless entry dangerous.
     let dangers = findings.iter().filter(|finding| finding.is_danger());
     let digest = dangers
         .fold(digest, |digest, one| digest.with("danger").with(&one.word).with(&one.message));
+    // The writer of an `envFile` can change what the server does.
     let digest = match &found.env_file {
         Some(file) => digest.with(&file.text),
         None => digest,
@@ -189,13 +189,13 @@ fn read_key(
             if let Some(wanted) = server.sampling.as_mut().filter(unseen).filter(|_| is_project) {
                 wanted.review = SamplingReview::Person;
                 let key = "sampling.review";
-                reader.warn(node.at, key, "cannot be given up by a project, so it does not count");
+                reader.warn(node.at, key, "cannot be waived by a project, so it is ignored");
             }
         }
         // The author of a project cannot vouch for its servers.
         "trusted" if server.source.layer == ConfigLayer::Project => {
             reader.flag(node, key)?;
-            reader.warn(node.at, key, "cannot be set by a project, so it does not count");
+            reader.warn(node.at, key, "cannot be set by a project, so it is ignored");
         }
         "trusted" => server.trusted = reader.flag(node, key)?,
         "sandbox" => {
@@ -228,9 +228,9 @@ fn fallback(reader: &ConfigReader<'_>, node: &Node, key: &str) -> Result<String,
     Ok(text)
 }
 
-/// Reads the prefix of the names that gateway clients see, so it must be valid as part of a name.
 fn prefix(reader: &ConfigReader<'_>, node: &Node, key: &str) -> Result<String, ConfigError> {
     let text = reader.text(node, key)?;
+    // Clients and model vendors accept only these characters in the names of tools.
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-');
     if text.len() > MAX_PREFIX_CHARS || !text.bytes().all(fits) {
         let predicate = format!(

@@ -198,7 +198,7 @@ fn a_server_may_ask_a_model_only_where_its_entry_says_so() {
     assert_eq!(
         wrong,
         "error `it`: `sampling.requestsPerCall` must be a whole number from 1 to 10, not 11 \
-         (config.json:3) -> give one of these, or remove the key\n"
+         (config.json:3) -> use a value in this range, or remove the key\n"
     );
     let wrong = words(r#"{"command": "a", "sampling": "yes"}"#, false);
     let expected = "error `it`: `sampling` must be true, false or an object, not a string \
@@ -293,19 +293,19 @@ fn every_mistake_has_its_words() {
     error `it`: the entry must be an object, not a number (config.json:3:7) -> write `{"command": ...}` or `{"url": ...}`
     error `it`: has neither `command` nor `url` (config.json:3:1) -> give a `command` for a program, or a `url` for a remote server
     error `it`: has both `command` and `url` (config.json:3) -> keep `command` for a program, or `url` for a remote server
-    error `it`: `command` is empty (config.json:3) -> name the program that is the server
-    error `it`: `command` contains a NUL character (config.json:3) -> take it out
+    error `it`: `command` is empty (config.json:3) -> name the program to start
+    error `it`: `command` contains a NUL character (config.json:3) -> remove it
     error `it`: `command` contains a line break (config.json:3) -> name one program; its arguments belong in `args`
     error `it`: `args` must be a list of strings, not a string (config.json:3) -> write `["one", "two"]`
     error `it`: `args[1]` must be a string, not a number (config.json:3) -> write it in double quotes
     error `it`: `command` is given twice (config.json:4) -> keep one of them
     error `it`: `env.A` is given twice (config.json:4) -> keep one of them
     error `it`: variable `MISSING` is not set (config.json:6, key `env.KEY`) -> set it in the environment, or give a default: `${MISSING:-default}`
-    error `it`: `${input:token}` is not a variable (config.json:3, key `args[0]`) -> there are `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${keyring:NAME}`, `${userHome}`, `${workspaceFolder}`, `${workspaceFolderBasename}`, `${pathSeparator}` and `${/}`; write `$${` for a plain `${`
-    error `it`: `env.A=B` is no name that a variable can have (config.json:3) -> use letters, digits and `_`
-    error `it`: `none.env` does not exist (config.json:3, key `envFile`) -> create it, or correct `envFile`; a relative path begins at this file
-    error `it`: `bad.env` cannot be read at line 2: there is no `=` in this line (config.json:3, key `envFile`) -> every line is `NAME=value`, a comment after `#`, or empty
-    error `it`: `.` is not a regular file (config.json:3, key `envFile`) -> name a file with text
+    error `it`: `${input:token}` is not a variable (config.json:3, key `args[0]`) -> use `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${keyring:NAME}`, `${userHome}`, `${workspaceFolder}`, `${workspaceFolderBasename}`, `${pathSeparator}` or `${/}`; write `$${` for a plain `${`
+    error `it`: `env.A=B` is not a valid variable name (config.json:3) -> use letters, digits and `_`
+    error `it`: `none.env` does not exist (config.json:3, key `envFile`) -> create it, or correct `envFile`; a relative path starts at this file
+    error `it`: `bad.env` cannot be read at line 2: the line has no `=` (config.json:3, key `envFile`) -> every line is `NAME=value`, a comment after `#`, or empty
+    error `it`: `.` is not a regular file (config.json:3, key `envFile`) -> use a regular text file
     warning `it`: `command` has white space at its start or end, which is kept (config.json:3)
     warning `it`: `headers` has no effect on a server started by `command` (config.json:3)
     error `it`: `type` cannot be `ws` (config.json:3) -> use one of `stdio`, `sse`, `http`, `streamableHttp`, `streamable-http`, `streamable_http`
@@ -318,17 +318,17 @@ fn every_mistake_has_its_words() {
     error `it`: `urls` is empty (config.json:3) -> name at least one address, or use `url`
     error `it`: `urls[1]` has no `http://` or `https://` (config.json:3) -> write `https://host/path`
     error `it`: has both `url` and `urls` (config.json:3) -> keep one of them
-    error `it`: `headers.a b` is no name that a header can have (config.json:3) -> use letters, digits and `-`
-    error `it`: `headers.X` contains a control character (config.json:3) -> take it out; a value is one line
+    error `it`: `headers.a b` is not a valid header name (config.json:3) -> use letters, digits and `-`
+    error `it`: `headers.X` contains a control character (config.json:3) -> remove it; a value has one line
     error `it`: `instances` is only for servers started by `command` (config.json:3) -> remove the key; several addresses of one server go into `urls`
-    error `it`: `instances` must be a whole number from 1 to 32, not 33 (config.json:3) -> give one of these, or remove the key
+    error `it`: `instances` must be a whole number from 1 to 32, not 33 (config.json:3) -> use a value in this range, or remove the key
     error `it`: `disabled` must be true or false, not a string (config.json:3) -> write it without quotes
     error `it`: `autoApprove` must be a list of strings, not true or false (config.json:3) -> write `["one", "two"]`
     warning `it`: `timeout` of 60000 s is out of range, 3600 s is used (config.json:3) -> give 1 to 3600 seconds
     warning `it`: `timeout` must be a number, not `soon`; the default is used (config.json:3) -> give 1 to 3600 seconds
     error `it`: `era` cannot be `old` (config.json:3) -> use one of `auto`, `legacy`, `modern`
     error `it`: `fallback` cannot be the server itself (config.json:3) -> name another server
-    warning `it`: `nowhere/tool` names no server (config.json:3, key `fallback`) -> write `server` or `server/tool` with the name of a configured server
+    warning `it`: `nowhere/tool` is not a configured server (config.json:3, key `fallback`) -> write `server` or `server/tool` with the name of a configured server
     warning `it`: `read_only` is not known (config.json:3, key `tools.t.read_only`) -> did you mean `readOnly`?
     error `it`: `tools.t` must be an object, not a number (config.json:3) -> write `{"name": "value"}`
     error `it`: has neither `command` nor `url` (config.json:3:1) -> give a `command` for a program, or a `url` for a remote server

@@ -13,13 +13,15 @@ use crate::reader::ConfigReader;
 use crate::resolved::{CompromiseScope, ConfigLayer, FirstUseSetting, Settings};
 use crate::{chat, gateway};
 
+const NOT_WIDER: &str = "cannot be widened by a project, so it is ignored";
+
 const KEYS: &[&str] = &[
     "autoApprove", "durability", "resultLimitBytes", "showLimitBytes", "reviewMinutes", "builtin",
     "roots", "tokenKeyFile", "strict", "badPackages", "logLevel", "scan", "chat", "gateway",
     "taint", "team", "notifications", "pins", "firstUse", "turned", "registries", "knownServers",
 ];
 
-/// The key of the team. An error in it cannot be ignored, because rules may be missing.
+/// The key of the team, whose errors cannot be ignored: rules may be missing.
 pub(crate) const TEAM_KEY: &str = "settings.team";
 
 const RESULT_LIMIT_RANGE: RangeInclusive<usize> = 1_024..=1_073_741_824;
@@ -28,9 +30,6 @@ const SHOW_LIMIT_RANGE: RangeInclusive<usize> = 100..=10_000_000;
 const REVIEW_MINUTES_RANGE: RangeInclusive<usize> = 1..=10_080;
 
 /// Reads every valid setting, and returns the errors of the others.
-///
-/// A project may only restrict settings: the user did not write it, and settings apply to every
-/// server.
 pub(crate) fn apply(
     settings: &mut Settings,
     node: &Node,
@@ -48,29 +47,22 @@ pub(crate) fn apply(
     reader.warn_unknown(members, "settings.", KEYS);
     for member in members.iter().filter(|member| member.name == "chat") {
         if let Ok(inner) = reader.members(&member.value, "settings.chat") {
-            reader.warn_unknown(inner, "settings.chat.", chat::keys());
+            reader.warn_unknown(inner, "settings.chat.", chat::KEYS);
         }
     }
     let mut errors = Vec::new();
     for member in members.iter().filter(|member| !member.value.is_null()) {
         if member.name == "team" && layer == ConfigLayer::Project {
-            reader.warn(
-                member.at,
-                "settings.team",
-                "cannot be widened by a project, so it does not count",
-            );
+            reader.warn(member.at, TEAM_KEY, NOT_WIDER);
             continue;
         }
+        // Each setting is tried on a copy. A project may only restrict: settings apply to every
+        // server, and its author is not the user.
         let mut wanted = settings.clone();
         match read(&mut wanted, member, reader) {
             Err(error) => errors.push(error),
             Ok(()) if layer == ConfigLayer::Project && widens(&wanted, settings) => {
-                let key = format!("settings.{}", member.name);
-                reader.warn(
-                    member.at,
-                    &key,
-                    "cannot be widened by a project, so it does not count",
-                );
+                reader.warn(member.at, &format!("settings.{}", member.name), NOT_WIDER);
             }
             Ok(()) => *settings = wanted,
         }
@@ -132,9 +124,7 @@ fn read(
                 [("server", CompromiseScope::Server), ("definition", CompromiseScope::Definition)];
             settings.compromise_scope = reader.choice(node, key, &choices)?;
         }
-        "registries" => {
-            settings.discovery.registries = registries(reader, node, key)?;
-        }
+        "registries" => settings.discovery.registries = registries(reader, node, key)?,
         "knownServers" => {
             settings.discovery.known_servers = Some(known_list(reader, node, key)?);
         }
@@ -151,6 +141,7 @@ fn read(
 }
 
 fn widens(wanted: &Settings, current: &Settings) -> bool {
+    // A setting without a safe direction, such as a folder, counts as widened by any change.
     wanted.auto_approve && !current.auto_approve
         || !wanted.scan && current.scan
         || wanted.builtin && !current.builtin
@@ -173,7 +164,7 @@ fn widens(wanted: &Settings, current: &Settings) -> bool {
         || wanted.discovery != current.discovery
 }
 
-/// The sources for the discovery of servers.
+/// The sources in which servers are discovered.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct DiscoverySettings {
     /// The registries in the order of the queries; empty means the official one.

@@ -1,4 +1,4 @@
-//! Local copies of a team's files: reads them, checks their digests, and caches fetched ones.
+//! Reads a team's files, checks their digests, and caches fetched ones.
 
 use std::path::{Path, PathBuf};
 
@@ -7,7 +7,6 @@ use switchboard_document::{ConfigError, edit_locked, read_text};
 use switchboard_rules::{Team, TeamPlace};
 
 /// Returns the URLs and digests of the files that must be fetched before they can be read.
-#[must_use]
 pub fn missing_team_files(team: &Team, state: &Path) -> Vec<(String, String)> {
     let files = [&team.policy, &team.hooks].into_iter().flatten();
     files
@@ -20,11 +19,7 @@ pub fn missing_team_files(team: &Team, state: &Path) -> Vec<(String, String)> {
 }
 
 /// Returns the path and the verified text of a team's file; `None` if the team has no such file.
-/// Callers must use this text instead of reading the file again, because the file may have changed
-/// since.
-///
-/// # Errors
-/// If the file does not exist, cannot be read, or has another digest.
+// Callers use this text instead of reading the file again: it may have changed since the check.
 pub fn team_file(
     team: &Team,
     state: &Path,
@@ -39,39 +34,34 @@ pub fn team_file(
         }
     };
     let Some(text) = read_text(&path)? else {
-        let error = ConfigError::new(path, format!("the team's `{name}` is not there"));
+        let error = ConfigError::new(path, format!("the team's `{name}` does not exist"));
         return Err(match &file.place {
             TeamPlace::Path(_) => error,
-            TeamPlace::Url(url) => {
-                error.hint(format!("it is fetched from {url}; is that reachable?"))
-            }
+            TeamPlace::Url(url) => error.hint(format!("check that {url} is reachable")),
         });
     };
     let other = |digest: &String| !digest.eq_ignore_ascii_case(&sha256_hex(text.as_bytes()));
     if file.sha256.as_ref().is_some_and(other) {
-        let message = format!("the team's `{name}` has another digest than `sha256` says");
+        let message = format!("the team's `{name}` does not match its `sha256`");
         return Err(ConfigError::new(path, message).hint("ask the team which one is right"));
     }
     Ok(Some((path, text)))
 }
 
 /// Stores a fetched file after verifying its digest.
-///
-/// # Errors
-/// If it has another digest, is not UTF-8 text, or cannot be written.
 pub fn cache_team_file(state: &Path, digest: &str, bytes: &[u8]) -> Result<(), ConfigError> {
     let path = cache_path(state, digest);
     if !digest.eq_ignore_ascii_case(&sha256_hex(bytes)) {
-        let message = "what was fetched has another digest than `sha256` says";
+        let message = "the fetched file does not match its `sha256`";
         return Err(ConfigError::new(path, message).hint("ask the team which one is right"));
     }
     let text = String::from_utf8(bytes.to_vec())
-        .map_err(|_| ConfigError::new(path.as_path(), "what was fetched is not UTF-8 text"))?;
+        .map_err(|_| ConfigError::new(path.as_path(), "the fetched file is not UTF-8 text"))?;
     edit_locked(&path, |_| Ok(text))
 }
 
-/// Returns whether the state folder has an intact copy; a damaged one is fetched again.
 fn is_cached(state: &Path, digest: &str) -> bool {
+    // A missing, unreadable or damaged copy is fetched again, so the error does not matter.
     let text = read_text(&cache_path(state, digest)).ok().flatten();
     text.is_some_and(|text| digest.eq_ignore_ascii_case(&sha256_hex(text.as_bytes())))
 }

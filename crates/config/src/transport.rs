@@ -34,7 +34,6 @@ const KINDS: &[(&str, TransportKind)] = &[
     ("streamable_http", TransportKind::Http(HttpKind::Streamable)),
 ];
 
-/// A transport, with the files that its entry refers to.
 pub(crate) struct ParsedTransport {
     pub(crate) transport: Transport,
     pub(crate) env_file: Option<EnvFile>,
@@ -48,7 +47,6 @@ pub(crate) struct EnvFile {
 
 /// The transport keys of one entry, flattened and without nulls.
 pub(crate) struct TransportFields<'a> {
-    /// The position of the server's name.
     pub(crate) at: Position,
     members: BTreeMap<&'a str, &'a Member>,
 }
@@ -64,6 +62,7 @@ impl<'a> TransportFields<'a> {
             at: server.at,
             members: present.map(|member| (member.name.as_str(), member)).collect(),
         };
+        // Some products nest these keys in an object `transport`, which is a word elsewhere.
         let nested = entry.get("transport").map(|transport| &transport.value.value);
         if let Some(NodeValue::Object(nested)) = nested {
             entry.members.remove("transport");
@@ -95,8 +94,7 @@ pub(crate) fn read(
     let kind = kind(reader, entry)?;
     let url = entry.get("url").or_else(|| entry.get("urls"));
     if let Some(own) = entry.get("command").or(url).filter(|_| reader.server == Some(BUILTIN)) {
-        // Rules that allow `builtin` refer to the built-in tools, so another server must not use
-        // the name.
+        // Rules that allow `builtin` mean the built-in tools: no other server may have the name.
         let error = reader.error(own.at, "has the name of the built-in server");
         return Err(error.key(own.name.as_str()).hint("give it another name"));
     }
@@ -107,12 +105,8 @@ pub(crate) fn read(
             return Err(error.hint("keep `command` for a program, or `url` for a remote server"));
         }
         (Some(command), None, None | Some(TransportKind::Stdio)) => {
-            warn_without_effect(
-                reader,
-                entry,
-                &["headers", "caFile"],
-                "a server started by `command`",
-            );
+            let on = "a server started by `command`";
+            warn_without_effect(reader, entry, &["headers", "caFile"], on);
             stdio(reader, entry, command)?
         }
         (None, Some(_), None) => (http(reader, entry, HttpKind::Auto)?, None),
@@ -135,10 +129,8 @@ pub(crate) fn read(
         }
     };
     let named = entry.node("caFile").filter(|_| matches!(transport, Transport::Http { .. }));
-    let authorities = match named {
-        Some(node) => read_authorities(reader, node, "caFile")?,
-        None => None,
-    };
+    let authorities = named.map(|node| read_authorities(reader, node, "caFile"));
+    let authorities = authorities.transpose()?.flatten();
     Ok(ParsedTransport { transport, env_file, authorities })
 }
 
@@ -178,7 +170,7 @@ fn stdio(
     let text = reader.system_text(&command.value, "command")?;
     if text.trim().is_empty() {
         let error = reader.key_error(command.value.at, "command", "is empty");
-        return Err(error.hint("name the program that is the server"));
+        return Err(error.hint("name the program to start"));
     }
     if text.contains(['\n', '\r']) {
         let error = reader.key_error(command.value.at, "command", "contains a line break");
@@ -196,10 +188,10 @@ fn stdio(
     Ok((Transport::Stdio { command, args, env, cwd }, env_file))
 }
 
-/// Returns the program to start. A bare name is looked up in `PATH` at start. Any other path is
-/// made absolute here, so that the program that was shown is the one that runs, regardless of the
-/// current folder at that time.
+/// Returns the program to start. A bare name is looked up in `PATH` at start.
 fn program(reader: &ConfigReader<'_>, text: String, base: &Path) -> String {
+    // Any other path is made absolute here: the program that a person approved is the one that
+    // runs, regardless of the current folder at that time.
     if !text.contains(is_separator) || reader.variables.unset == IfUnset::Keep {
         return text;
     }
@@ -250,7 +242,7 @@ fn env_file(
         })?
         .ok_or_else(|| {
             error(format!("`{shown}` does not exist"))
-                .hint("create it, or correct `envFile`; a relative path begins at this file")
+                .hint("create it, or correct `envFile`; a relative path starts at this file")
         })?;
     let pairs = dotenv::parse(&text).map_err(|cause| {
         error(format!("`{shown}` cannot be read at line {}: {}", cause.line, cause.message))
@@ -258,7 +250,7 @@ fn env_file(
     })?;
     if let Some((name, _)) = pairs.iter().find(|(_, value)| value.contains('\0')) {
         let error = error(format!("`{name}` in `{shown}` contains a NUL character"));
-        return Err(error.hint("take it out"));
+        return Err(error.hint("remove it"));
     }
     Ok((text, pairs))
 }
@@ -270,7 +262,7 @@ fn check_variable(
     at: Position,
 ) -> Result<(), ConfigError> {
     if !is_variable_name(name) {
-        let error = reader.key_error(at, key, "is no name that a variable can have");
+        let error = reader.key_error(at, key, "is not a valid variable name");
         return Err(error.hint("use letters, digits and `_`"));
     }
     Ok(())
@@ -296,12 +288,13 @@ fn http(
         for (name, (value, at)) in reader.map(node, "headers")? {
             let key = format!("headers.{name}");
             if !is_header_name(&name) {
-                let error = reader.key_error(at, &key, "is no name that a header can have");
+                let error = reader.key_error(at, &key, "is not a valid header name");
                 return Err(error.hint("use letters, digits and `-`"));
             }
+            // The NUL characters of a secret's reference are not part of the final value.
             if !is_header_value(&secret_reference::display_text(&value)) {
                 let error = reader.key_error(at, &key, "contains a control character");
-                return Err(error.hint("take it out; a value is one line"));
+                return Err(error.hint("remove it; a value has one line"));
             }
             headers.insert(name, value);
         }
@@ -343,22 +336,17 @@ fn address(reader: &ConfigReader<'_>, node: &Node, key: &str) -> Result<String, 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AuthoritiesFile {
     pub path: PathBuf,
-    /// The certificates in PEM format.
     pub pem: Arc<str>,
 }
 
 impl AuthoritiesFile {
-    /// Parses the certificates.
-    ///
-    /// # Errors
-    /// If the text contains no valid certificate. This was checked when the file was read.
+    /// Parses the certificates, which were checked when the file was read.
     pub fn authorities(&self) -> Result<Authorities, BadAuthorities> {
         Authorities::from_pem(&self.pem)
     }
 }
 
-/// Reads the `caFile` of an entry. Returns `None` in [`ReadMode::Write`], which does not read other
-/// files.
+/// Reads the `caFile` of an entry; `None` in [`ReadMode::Write`].
 fn read_authorities(
     reader: &ConfigReader<'_>,
     node: &Node,
@@ -366,13 +354,14 @@ fn read_authorities(
 ) -> Result<Option<AuthoritiesFile>, ConfigError> {
     let folder = reader.file.parent().unwrap_or(Path::new(""));
     let path = reader.path(node, key, folder)?;
+    // As for `envFile`, an entry that is about to be written is checked without other files.
     if reader.mode != ReadMode::Read {
         return Ok(None);
     }
     let named = sanitize(&path.display().to_string());
     let error = |message: String| {
         let error = reader.error(node.at, message).key(key);
-        error.hint("name a file with the certificate of who issued the server's, in PEM form")
+        error.hint("name a PEM file with the certificate of the authority that issued the server's")
     };
     let text = read_text(&path)
         .map_err(|cause| error(format!("`{named}` {}", cause.predicate())))?

@@ -9,7 +9,6 @@ use switchboard_text::sanitize;
 use crate::environment::Environment;
 use crate::secret_reference;
 
-/// Maximum nesting depth of defaults.
 const MAX_DEPTH: usize = 8;
 
 /// The values that texts may refer to.
@@ -20,11 +19,10 @@ pub(crate) struct Variables<'a> {
     pub(crate) unset: IfUnset,
 }
 
-/// How a variable without a value is handled.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IfUnset {
     Refuse,
-    /// Keep the reference, to check an entry that is used in another environment.
+    /// Keeps the reference, to check an entry that is used in another environment.
     Keep,
 }
 
@@ -49,9 +47,9 @@ impl VariableError {
                 let name = sanitize(name);
                 format!("set it in the environment, or give a default: `${{{name}:-default}}`")
             }
-            Self::Unknown(_) => "there are `${NAME}`, `${NAME:-default}`, `${env:NAME}`, \
+            Self::Unknown(_) => "use `${NAME}`, `${NAME:-default}`, `${env:NAME}`, \
                 `${keyring:NAME}`, `${userHome}`, `${workspaceFolder}`, `${workspaceFolderBasename}`, \
-                `${pathSeparator}` and `${/}`; write `$${` for a plain `${`"
+                `${pathSeparator}` or `${/}`; write `$${` for a plain `${`"
                 .to_owned(),
             Self::Open => "write `$${` for a plain `${`".to_owned(),
             Self::NoHome => {
@@ -63,9 +61,9 @@ impl VariableError {
 }
 
 impl Variables<'_> {
-    /// Replaces every variable in `text` once: the values of variables are not expanded again. A
-    /// default may contain variables.
+    /// Replaces every variable in `text`; a default may contain variables too.
     pub(crate) fn expand(&self, text: &str) -> Result<String, VariableError> {
+        // Values are not expanded again: the environment must not be able to name other variables.
         self.expand_within(text, MAX_DEPTH)
     }
 
@@ -73,6 +71,7 @@ impl Variables<'_> {
         let mut expanded = String::with_capacity(text.len());
         let mut rest = text;
         while let Some((before, after)) = rest.split_once("${") {
+            // `$${` is an escaped `${`.
             if let Some(plain) = before.strip_suffix('$') {
                 expanded.push_str(plain);
                 expanded.push_str("${");
@@ -107,6 +106,7 @@ impl Variables<'_> {
                 .map(|folder| Path::new(folder).file_name().unwrap_or_default())
                 .map(|name| name.to_string_lossy().into_owned()),
             "pathSeparator" | "/" => Ok(MAIN_SEPARATOR_STR.to_owned()),
+            // Only a reference, not the value: the secret is read when the server starts.
             _ if is_secret(reference) => match secret_name(reference) {
                 Some(name) => Ok(secret_reference::reference(name)),
                 None => Err(VariableError::Unknown(reference.to_owned())),
@@ -137,7 +137,7 @@ impl Variables<'_> {
     }
 }
 
-/// Splits the text after `${` at the matching `}`, and returns both parts.
+/// Splits the text after `${` at the matching `}`.
 fn split_reference(text: &str) -> Option<(&str, &str)> {
     let mut open = 0_usize;
     let mut before = ' ';
@@ -153,7 +153,7 @@ fn split_reference(text: &str) -> Option<(&str, &str)> {
     None
 }
 
-/// Returns the sorted names of the environment variables that the texts of an entry refer to.
+/// Returns the names of the environment variables that the texts of an entry refer to.
 pub(crate) fn referenced_variables(node: &Node) -> BTreeSet<String> {
     match &node.value {
         NodeValue::Text(text) => references_in(text).collect(),
@@ -165,8 +165,8 @@ pub(crate) fn referenced_variables(node: &Node) -> BTreeSet<String> {
     }
 }
 
-/// Returns the references in a text. Splitting at every `${` also finds those inside defaults.
 fn references_in(text: &str) -> impl Iterator<Item = String> {
+    // Splitting at every `${` also finds references inside defaults.
     let mut begun = text.split("${");
     // A part after `$${` is literal text.
     let mut is_plain = begun.next().is_none_or(|before| before.ends_with('$'));

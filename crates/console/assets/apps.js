@@ -1,4 +1,4 @@
-// The bridge to a tool's app: a frame of another origin speaks the protocol, we answer what we may.
+// The bridge to a tool's app (MCP Apps): answers the messages of a frame of another origin.
 "use strict";
 
 const APP_PROTOCOL = "2026-01-26";
@@ -16,7 +16,7 @@ function element(name, props = {}, ...children) {
   return made;
 }
 
-// Our own colours under the names that the extension knows, so that an app looks as if it belonged here.
+// The console's colours under the names of the extension, so that an app can match the page.
 function styleVariables() {
   const own = getComputedStyle(document.documentElement);
   const of = (name) => own.getPropertyValue(name).trim();
@@ -43,7 +43,7 @@ class AppBridge {
       asked: new Map(), nextId: 1, logged: 0,
     });
     this.hear = (event) => {
-      // Only what comes from this very frame counts; its origin says nothing, for it has none.
+      // Checks the source window, because a sandboxed frame has no origin to check.
       if (event.source !== frame.contentWindow || typeof event.data !== "object" || !event.data) return;
       if (JSON.stringify(event.data).length > LONGEST_MESSAGE) return;
       this.received(event.data);
@@ -54,7 +54,7 @@ class AppBridge {
     isDark.addEventListener("change", this.themed);
   }
 
-  // The app may bring what it holds to an end before it is taken away.
+  // Gives the app up to a second to clean up before its frame is removed.
   async end(reason) {
     if (this.ready) {
       const answer = this.ask("ui/resource-teardown", { reason });
@@ -66,7 +66,7 @@ class AppBridge {
     this.show("inline");
   }
 
-  // A frame in a sandbox has no origin that could be named.
+  // A sandboxed frame has an opaque origin, so no target origin can be named.
   send(message) { this.frame.contentWindow?.postMessage({ jsonrpc: "2.0", ...message }, "*"); }
 
   tell(method, params) { this.send({ method, params }); }
@@ -77,7 +77,7 @@ class AppBridge {
     return new Promise((done) => { this.asked.set(id, done); });
   }
 
-  // Nothing is told before the app says that it listens.
+  // The app receives notifications only after `ui/notifications/initialized`.
   changed(context) {
     if (this.ready) this.tell("ui/notifications/host-context-changed", context);
   }
@@ -91,7 +91,7 @@ class AppBridge {
     }
     if (id === undefined) { this.noticed(method, params ?? {}); return; }
     if (this.open >= MOST_AT_ONCE) {
-      this.send({ id, error: { code: -32000, message: "too much at once" } });
+      this.send({ id, error: { code: -32000, message: "too many requests in flight" } });
       return;
     }
     this.open += 1;
@@ -132,7 +132,7 @@ class AppBridge {
       case "ui/message": return this.message(params);
       case "ui/update-model-context": return this.remember(params);
       case "ui/request-display-mode": return this.show(String(params.mode));
-      default: throw Object.assign(new Error(`${method} is not known here`), { code: -32601 });
+      default: throw Object.assign(new Error(`unknown method ${method}`), { code: -32601 });
     }
   }
 
@@ -164,7 +164,7 @@ class AppBridge {
     return this.mode === "fullscreen" ? { width, height } : { width, maxHeight: TALLEST };
   }
 
-  // Only to a mode that the app says it can be shown in; whatever came of it is said.
+  // Switches only to a mode that the app supports, and returns the mode in effect.
   show(mode) {
     const can = ["inline", "fullscreen"].includes(mode) && (this.modes?.includes(mode) ?? true);
     if (can && mode !== this.mode) {
@@ -175,26 +175,26 @@ class AppBridge {
     return { mode: this.mode };
   }
 
-  // What an app says to a model is said by the person, or not at all.
+  // An app reaches a model only with the user's consent, as the user's message.
   message({ content }) {
     const parts = (Array.isArray(content) ? content : [content]).filter((part) => part?.type === "text");
     const text = parts.map((part) => String(part.text)).join("\n").slice(0, 20_000);
-    if (!text.trim()) throw new Error("there are no words in it");
+    if (!text.trim()) throw new Error("the message is empty");
     if (!("canTalk" in appPlace().dataset)) throw new Error("no model is configured here");
-    const known = this.context ? `What the app shows:\n${this.context}\n\n` : "";
-    return consent("The app wants to say this to a model:", text, "Begin a conversation with it", async () => {
+    const known = this.context ? `Context from the app:\n${this.context}\n\n` : "";
+    return consent("The app wants to send this message to a model:", text, "Start a conversation", async () => {
       const answer = await post("/api/v1/sessions", { model: "", text: known + text });
       const { session } = await answer.json();
       open(`/sessions/${encodeURIComponent(session)}`, "_blank", "noopener");
     });
   }
 
-  // Kept for what the app says next, and shown: nothing is told to a model unseen.
+  // Stored for the next message, and shown: the user sees everything that a model gets.
   remember({ content, structuredContent }) {
     const words = (content ?? []).filter((part) => part?.type === "text").map((part) => part.text);
     if (structuredContent) words.push(JSON.stringify(structuredContent, null, 2));
     this.context = words.join("\n").slice(0, 20_000);
-    this.note("context", "What the app wants a model to know").textContent = this.context;
+    this.note("context", "Context for the model").textContent = this.context;
     return {};
   }
 
@@ -202,7 +202,7 @@ class AppBridge {
     this.logged += 1;
     if (this.logged > MOST_LOGGED) return;
     const text = typeof data === "string" ? data : JSON.stringify(data);
-    this.note("log", "What the app logs").append(`${String(level)}: ${String(text).slice(0, 2000)}\n`);
+    this.note("log", "App log").append(`${String(level)}: ${String(text).slice(0, 2000)}\n`);
   }
 
   note(kind, title) {
@@ -215,7 +215,7 @@ class AppBridge {
     return pre;
   }
 
-  // What the app wants takes the same line as everybody's; a review is shown in place meanwhile.
+  // Calls of an app pass through the API like any other, and their reviews are shown inline.
   async line(what, body) {
     underWay += 1;
     try {
@@ -230,9 +230,9 @@ class AppBridge {
 
 const theme = () => (isDark.matches ? "dark" : "light");
 
-// Asks the person: everything is shown, and only a click does it.
+// Asks the user. The whole request is shown, and nothing happens without a click.
 function consent(words, shown, label, act) {
-  // An app that fills the screen would cover the question.
+  // A full-screen app would cover the question.
   bridge?.show("inline");
   return new Promise((done, failed) => {
     const box = element("div", { className: "note" }, element("p", { textContent: words }),
@@ -246,8 +246,8 @@ function consent(words, shown, label, act) {
       });
       box.append(yes, " ");
     }
-    const no = element("button", { type: "button", className: "button", textContent: "No" });
-    no.addEventListener("click", () => { box.remove(); failed(new Error("the person said no")); });
+    const no = element("button", { type: "button", className: "button", textContent: "Decline" });
+    no.addEventListener("click", () => { box.remove(); failed(new Error("the user declined")); });
     box.append(no);
     appPlace().prepend(box);
   });
@@ -255,11 +255,11 @@ function consent(words, shown, label, act) {
 
 function openLink(url) {
   let target = null;
-  try { target = new URL(url); } catch { /* Then it is no address. */ }
+  try { target = new URL(url); } catch { /* Not a URL; shown as text only. */ }
   const link = target?.protocol === "https:"
     ? element("a", { href: target.href, target: "_blank", rel: "noopener noreferrer", textContent: `Open ${target.host}` })
     : null;
-  return consent("The app wants to open this address:", url, link);
+  return consent("The app wants to open this URL:", url, link);
 }
 
 let bridge = null;
@@ -279,15 +279,15 @@ document.addEventListener("click", async (event) => {
     given.result = post(`${api}/call`, asked)
       .then((answer) => answer.json())
       .then((ran) => ran.result ?? Promise.reject(new Error(ran.message ?? ran.outcome)));
-    // Whoever listens later hears of it; until then it is nobody's mistake.
+    // The app gets the error later; until then it must not count as unhandled.
     given.result.catch(() => {});
     await bridge?.end("another call");
-    const frame = element("iframe", { className: "app-frame", title: "The app of this tool" });
+    const frame = element("iframe", { className: "app-frame", title: "App of this tool" });
     frame.setAttribute("sandbox", "allow-scripts allow-forms");
     frame.referrerPolicy = "no-referrer";
     bridge = new AppBridge(frame, api, given);
     frame.src = src;
-    const small = element("button", { type: "button", className: "button smaller", textContent: "Make it small again" });
+    const small = element("button", { type: "button", className: "button smaller", textContent: "Exit full screen" });
     small.addEventListener("click", () => bridge.show("inline"));
     const close = element("button", { type: "button", className: "button", textContent: "Close the app" });
     close.addEventListener("click", async () => {

@@ -1,4 +1,4 @@
-// What is filled into forms, as JSON: fields, objects and lists, addresses with gaps, files, suggestions.
+// Form values as JSON: fields, objects, lists, URI templates, files and completions.
 "use strict";
 
 function valueOf(field) {
@@ -42,7 +42,7 @@ const owner = (node) => node.closest("[data-kind=object], [data-item]");
 function filledIn(place) {
   const content = {};
   for (const field of place.querySelectorAll("[data-field]")) {
-    // What belongs to an object or to an item within is gathered by that.
+    // Fields of a nested object or list item are collected by that object or item.
     if (owner(field.parentElement) !== owner(place)) continue;
     const value = valueOf(field);
     if (value !== undefined) content[field.dataset.field] = value;
@@ -50,7 +50,7 @@ function filledIn(place) {
   return content;
 }
 
-// A form whose fields are members of what is sent, not arguments of a call.
+// Returns the members of a form whose fields are the request itself, not arguments of a call.
 function membersOf(form) {
   const body = {};
   for (const member of form.querySelectorAll("[data-member]")) {
@@ -65,7 +65,7 @@ function membersOf(form) {
   return body;
 }
 
-// An address out of its template: each gap with what was filled in, made safe for its place.
+// Expands a URI template (RFC 6570). Values are percent-encoded.
 function expanded(template, values) {
   return template.replace(/\{([+/?&]?)([^}]+)\}/g, (_, sign, names) => {
     const all = names.split(",").map((name) => name.replace(/\*$/, ""));
@@ -93,7 +93,7 @@ function bodyOf(form) {
   }
 }
 
-// What is in a file goes into the field beside it, in letters that JSON can hold.
+// Copies a file into its field, as text or in base64.
 async function takeFile(input) {
   const [file] = input.files;
   if (!file) return;
@@ -133,7 +133,7 @@ document.addEventListener("click", (event) => {
 
 let asking = null;
 
-// What the server knows is suggested; whoever does not want it writes on.
+// Offers the server's completions in a datalist.
 async function suggest(input) {
   const form = input.closest("[data-complete]");
   const { complete: server, completePrompt: prompt, completeTemplate: template } = form.dataset;
@@ -149,7 +149,7 @@ async function suggest(input) {
     input.after(list);
     input.setAttribute("list", id);
   } catch {
-    // A server that knows nothing is not asked for every letter.
+    // After an error, the server is not asked again on every keystroke.
     form.removeAttribute("data-complete");
   }
 }

@@ -1,11 +1,11 @@
-// Answers that nobody meant: given in haste to a question that has just come to its place, or
-// before the end of what is decided about was seen. The clicks of keys come by here as well.
+// Prevents accidental answers: to a review that has just appeared or moved, or before the end of its
+// arguments was seen. Keyboard answers are clicks too, so they pass through here.
 "use strict";
 
 const ARMING_MS = 500;
 const agreeing = new Set(["run", "session", "always", "accept"]);
 
-// Where each question was when it was looked at last.
+// The last known position of each review.
 let places = new Map();
 const timers = new WeakMap();
 
@@ -15,8 +15,8 @@ function arm(review) {
   timers.set(review, setTimeout(() => { delete review.dataset.arming; }, ARMING_MS));
 }
 
-// What is new or has moved takes no answer yet, and nothing does once a question has gone: whoever
-// was about to answer that one would answer another.
+// Reviews that are new or have moved take no answer for a moment. After a review disappears, none
+// does: a click meant for it could hit another one.
 function settle() {
   const reviews = [...document.querySelectorAll("[data-review]")];
   if (!reviews.length && !places.size) return;
@@ -30,7 +30,7 @@ function settle() {
   places = now;
 }
 
-// What does not fit into its box has to be scrolled to its end once.
+// Arguments that do not fit into their box must be scrolled to the end once.
 function watchEnd(review) {
   const box = review.querySelector("pre.code");
   if (!box) return;
@@ -53,7 +53,7 @@ document.addEventListener("click", (event) => {
   } else if ("unseen" in review.dataset && agreeing.has(button.dataset.answer)) {
     event.stopImmediatePropagation();
     const count = Number(review.dataset.unseen).toLocaleString("en");
-    review.querySelector(".problem").textContent = `look at the end of the arguments first: they have ${count} bytes`;
+    review.querySelector(".problem").textContent = `scroll to the end of the arguments first (${count} bytes)`;
     review.querySelector("pre.code").focus();
   }
 }, { capture: true });

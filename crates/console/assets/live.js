@@ -1,4 +1,4 @@
-// What happens, as it happens: the stream of events, fragments put in place, notices, times.
+// Live updates: the event stream, replaced fragments, notifications and relative times.
 "use strict";
 
 // ---- Notifications -----------------------------------------------------------------------------
@@ -13,10 +13,10 @@ function showNotices() {
   notifyButton.hidden = false;
   notifyButton.setAttribute("aria-pressed", String(wantsNotices()));
   notifyButton.textContent = wantsNotices()
-    ? "You are told while this page is hidden" : "Tell me while this page is hidden";
+    ? "Notifications are on" : "Notify me";
 }
 
-// Only a click asks the browser for leave.
+// Browsers grant the permission only after a click.
 notifyButton?.addEventListener("click", async () => {
   const on = wantsNotices();
   if (!on) await Notification.requestPermission();
@@ -30,30 +30,30 @@ function notice(data) {
   try {
     const { event, server, target, id } = JSON.parse(data);
     if (event !== "waiting") return;
-    const shown = new Notification("Something waits for you", {
+    const shown = new Notification("Review needed", {
       body: target ? `${server} / ${target}` : server, tag: `switchboard-${id}`,
     });
     shown.onclick = () => { focus(); location.assign("/reviews"); };
-  } catch { /* A notice less; the page has it. */ }
+  } catch { /* The reviews page still shows it. */ }
 }
 
 // ---- Live --------------------------------------------------------------------------------------
 
 const parsed = (text) => new DOMParser().parseFromString(text, "text/html");
 
-// What each place was when it was fetched; what the page did to it since does not count.
+// The HTML of each live part as fetched, without later changes by scripts.
 const fetched = new Map();
 
 for (const place of document.querySelectorAll("[data-live]")) {
   fetched.set(place.dataset.live, essence(place));
 }
 
-// The times in it go on by themselves; they are no difference.
+// Relative times change on their own, so they do not count as a difference.
 function essence(place) {
   return place.innerHTML.replace(/(<time [^>]*>)[^<]*/g, "$1");
 }
 
-// Puts in what is different, and leaves alone what somebody is working with.
+// Replaces the parts that changed, except those that the user is working with.
 function replace(fresh) {
   for (const old of document.querySelectorAll("[data-live]")) {
     const now = fresh.querySelector(`[data-live="${CSS.escape(old.dataset.live)}"]`);
@@ -67,7 +67,7 @@ function replace(fresh) {
   }
 }
 
-// New rows light up, and the row at which somebody reads stays under their eyes.
+// Highlights new rows, and keeps the row that the user reads at its position on the screen.
 function putIn(old, now) {
   const rows = [...old.querySelectorAll("[data-key]")];
   const known = new Set(rows.map((row) => row.dataset.key));
@@ -77,12 +77,12 @@ function putIn(old, now) {
   become(old, now);
   if (read?.isConnected) scrollBy({ top: top(read) - before, behavior: "instant" });
   const fresh = [...old.querySelectorAll("[data-key]")].filter((row) => !known.has(row.dataset.key));
-  // Where nearly everything is new, nothing of it stands out.
+  // If nearly everything is new, a highlight carries no information.
   if (known.size && fresh.length <= 10) fresh.forEach((row) => row.classList.add("fresh"));
 }
 
-// Makes the one like the other without putting anything in anew that is there already: so the place
-// somebody reads at, points at or has the focus at stays where it is.
+// Morphs one tree into the other and reuses existing nodes, so that scroll position, hover and focus
+// survive.
 function become(old, now) {
   const rows = new Map([...old.children].filter((row) => row.dataset.key).map((row) => [row.dataset.key, row]));
   let at = old.firstChild;
@@ -109,7 +109,7 @@ function become(old, now) {
   }
 }
 
-// What somebody opened stays open.
+// Details that the user opened stay open.
 function dress(old, now) {
   const isFresh = old.classList.contains("fresh");
   for (const { name } of [...old.attributes]) {
@@ -128,7 +128,7 @@ function isInUse(place) {
     || (selected !== "" && place.contains(getSelection().anchorNode));
 }
 
-// Each review stays as it is, with what was typed into it, as long as it waits.
+// A pending review keeps its node, and with it the text that the user typed.
 function keepReviews(old, now) {
   const known = new Map([...old.querySelectorAll("[data-review]")].map((one) => [one.dataset.review, one]));
   const children = [...now.childNodes].map((node) => known.get(node.dataset?.review) ?? node);
@@ -144,27 +144,30 @@ document.addEventListener("click", (event) => {
   if (!button) return;
   const paused = button.getAttribute("aria-pressed") !== "true";
   button.setAttribute("aria-pressed", String(paused));
-  button.textContent = paused ? "Go on" : "Pause";
+  button.textContent = paused ? "Resume" : "Pause";
   if (!paused) refresh();
 });
 
 let refreshing = false;
 let again = false;
-// What was found further back stays, so nothing comes in on top of it any more.
+// Set once older results are loaded: a refresh would replace them with the newest page.
 let isSearching = false;
 
-async function refreshNow() {
+async function refreshNow(replaced = () => {}) {
   try {
     const answer = await fetch(location.href, { headers: { accept: "text/html" } });
     if (answer.status === 401) { location.reload(); return; }
-    if (answer.ok) replace(parsed(await answer.text()));
-  } catch { /* The stream says when we are reached again. */ }
+    if (answer.ok) {
+      replace(parsed(await answer.text()));
+      replaced();
+    }
+  } catch { /* The event stream notices when the server is back. */ }
 }
 
-// At most once a second, however much happens.
+// Refreshes at most once a second, whatever the number of events.
 async function refresh() {
   if (isSearching || pauseButton()?.getAttribute("aria-pressed") === "true") return;
-  // Nobody sees a hidden page; it catches up when somebody does.
+  // A hidden page catches up when it becomes visible.
   if (refreshing || document.hidden) { again = true; return; }
   refreshing = true;
   await refreshNow();
@@ -178,7 +181,7 @@ document.addEventListener("visibilitychange", () => {
   if (!document.hidden && again && !refreshing) { again = false; refresh(); }
 });
 
-// What waits for this person while something of this page is under way, shown where they look.
+// Shows pending reviews next to the call that they may belong to.
 async function showReviewsInline() {
   const place = document.querySelector("[data-inline-reviews]");
   if (!place) return;
@@ -218,7 +221,7 @@ function heard(block) {
   refresh();
 }
 
-// Not an EventSource: that cannot carry the token, and a cookie alone opens no stream.
+// Not an `EventSource`, which cannot send the CSRF token that the stream requires.
 async function listen() {
   let pause = 1000;
   for (;;) {
@@ -237,15 +240,15 @@ async function listen() {
         rest = blocks.pop();
         blocks.forEach(heard);
       }
-    } catch { /* Tried again below. */ }
-    live("off", "not connected");
+    } catch { /* Retried below. */ }
+    live("off", "disconnected");
     await new Promise((done) => { setTimeout(done, pause); });
     pause = Math.min(pause * 2, 15000);
   }
 }
 
-// What no index tells is looked for a while at a time, from the newest on. The page goes on by itself
-// until it is full or has come to the beginning.
+// A text search has no index and works in short time slices, newest first. The page continues it
+// until the page is full or the record ends.
 async function lookFurther() {
   for (;;) {
     const link = document.querySelector("[data-further]");
@@ -262,7 +265,7 @@ async function lookFurther() {
   }
 }
 
-lookFurther().catch(() => { /* The button does the same. */ });
+lookFurther().catch(() => { /* The button still works. */ });
 
 function ago(time) {
   const seconds = Math.floor((Date.now() - Date.parse(time)) / 1000);

@@ -1,4 +1,4 @@
-// The page's own small script: actions with the page's token, forms to JSON, live fragments, keys.
+// Actions with the page's CSRF token, forms as JSON, reviews and keyboard shortcuts.
 "use strict";
 
 const token = document.querySelector('meta[name="token"]')?.content;
@@ -13,33 +13,33 @@ function toast(text, tone) {
   setTimeout(() => line.remove(), tone === "bad" ? 9000 : 4000);
 }
 
-// Every action goes through here: JSON, which no form can send, and the token of this page.
+// Sends an action as JSON, which no HTML form can send, with the CSRF token of this page.
 async function post(url, body, accept = "application/json", signal = null) {
   const headers = { "content-type": "application/json", accept };
   if (token) headers["x-switchboard-token"] = token;
   const answer = await fetch(url, { method: "POST", headers, body: JSON.stringify(body ?? {}), signal });
   if (answer.ok) return answer;
-  let words = `it was refused (${answer.status})`;
+  let words = `request failed (${answer.status})`;
   try {
     const { error } = await answer.json();
     words = error.hint ? `${error.message}; ${error.hint}` : error.message;
-  } catch { /* The status says it. */ }
+  } catch { /* Not JSON, so the status is all there is. */ }
   throw new Error(words);
 }
 
 // ---- Forms -------------------------------------------------------------------------------------
 
-// How much of this page is under way: what waits meanwhile is shown in place.
+// Number of calls of this page in flight. Their reviews are shown inline.
 let underWay = 0;
 
-// What goes on is shown where its result will be, with a way to give it up.
+// Calls that show their progress in the place of their result, by the id in `watch`.
 const watched = new Map();
 
 function waitingSign(word, giveUp) {
   const said = document.createElement("span");
-  said.textContent = "Under way …";
+  said.textContent = "Running …";
   const bar = document.createElement("progress");
-  bar.setAttribute("aria-label", "How far it is");
+  bar.setAttribute("aria-label", "Progress");
   const stop = document.createElement("button");
   stop.type = "button";
   stop.className = "button";
@@ -70,7 +70,7 @@ async function call(form) {
   const giveUp = new AbortController();
   const watch = `w${Date.now()}${Math.random().toString(36).slice(2)}`;
   const before = [...into.childNodes];
-  // What is quick shows no sign: nothing on the page jumps for it.
+  // A fast call shows no progress, so that the page does not flicker.
   const slow = setTimeout(() => into.replaceChildren(waitingSign(watch, giveUp)), 400);
   try {
     const answer = await post(form.dataset.call, { ...bodyOf(form), watch }, "text/html", giveUp.signal);
@@ -81,7 +81,7 @@ async function call(form) {
   } catch (error) {
     clearTimeout(slow);
     into.replaceChildren(...before);
-    toast(giveUp.signal.aborted ? "Given up" : error.message, "bad");
+    toast(giveUp.signal.aborted ? "Cancelled" : error.message, "bad");
   } finally {
     watched.delete(watch);
     button.disabled = false;
@@ -91,7 +91,7 @@ async function call(form) {
   }
 }
 
-// A form that changes something; afterwards the page that shows it.
+// Submits a form that changes something, then opens the page that shows it.
 async function act(form) {
   const button = form.querySelector("button[type=submit]");
   button.disabled = true;
@@ -107,12 +107,12 @@ async function act(form) {
   button.disabled = false;
 }
 
-// Several servers at once: each says by itself what came of it.
+// Adds several servers. Each card reports its own result.
 async function addChosen(button) {
   const forms = [...button.closest(".stack").querySelectorAll("form.proposed")]
     .filter((form) => form.querySelector("[data-chosen]:checked"));
-  if (!forms.length) { toast("nothing is chosen", "bad"); return; }
-  // What has to be agreed to is agreed to before anything is added.
+  if (!forms.length) { toast("no server is selected", "bad"); return; }
+  // All confirmations come first, so that no server is added before a missing one is noticed.
   if (!forms.every((form) => form.reportValidity())) return;
   button.disabled = true;
   let failed = 0;
@@ -140,7 +140,7 @@ document.addEventListener("click", (event) => {
   if (button) addChosen(button);
 });
 
-// Where something is dangerous, the form grows the box by which a person agrees to it.
+// Adds a checkbox to the form if the server reports a danger that has to be accepted.
 function askAgain(form, message) {
   const word = /is dangerous: .*\(([^()]+)\); /.exec(message)?.[1];
   const place = form.querySelector(".asks");
@@ -150,7 +150,7 @@ function askAgain(form, message) {
   const box = document.createElement("input");
   box.type = "checkbox";
   box.dataset.agreed = word;
-  label.append(box, ` ${message.slice(0, message.lastIndexOf("; "))}. I want it all the same.`);
+  label.append(box, ` ${message.slice(0, message.lastIndexOf("; "))}. I accept this.`);
   place.append(label);
 }
 
@@ -194,12 +194,12 @@ document.addEventListener("keydown", (event) => {
   } else if (event.key === "k" && reviews.length) {
     reviews[Math.max(at - 1, 0)].focus();
   } else if (at >= 0 && keysOfReviews[event.key]) {
-    // Only what is chosen is answered, and only with an answer that it offers.
+    // Only the focused review is answered, and only with an answer that it offers.
     reviews[at].querySelector(`[data-answer="${keysOfReviews[event.key]}"]`)?.click();
   }
 });
 
-// ---- What is clicked and sent ------------------------------------------------------------------
+// ---- Clicks and submits ------------------------------------------------------------------------
 
 document.addEventListener("click", async (event) => {
   const answering = event.target.closest("[data-answer]");
@@ -221,7 +221,7 @@ document.addEventListener("click", async (event) => {
   button.disabled = false;
 });
 
-// What is filled in, as a line for a terminal or as a message of the protocol.
+// Returns the filled-in call as a command line or as an MCP request.
 function copied({ copy, server, tool }, form) {
   const args = bodyOf(form).arguments;
   if (copy === "request") {
@@ -242,7 +242,7 @@ document.addEventListener("click", async (event) => {
   }
 });
 
-// What cannot be taken back wants a second click, soon after the first.
+// Irreversible actions need a second click within five seconds.
 function isSure(button) {
   const { sure } = button.dataset;
   if (!sure || "asked" in button.dataset) return true;

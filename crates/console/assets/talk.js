@@ -1,4 +1,4 @@
-// A conversation in the page: words go out, the answer comes in as it is written.
+// A conversation in the page: sends messages and shows the streamed reply.
 "use strict";
 
 const talkPlace = document.querySelector("[data-talk]");
@@ -69,10 +69,12 @@ function atWork(is) {
 let answerNow = null;
 let unread = "";
 
-// Words come in many small pieces; the page is changed once for all that came meanwhile.
+// Text arrives in many small pieces; the page changes once per frame.
 function write(text) {
   if (!unread) {
     requestAnimationFrame(() => {
+      // The turn ended, or the answer was discarded, before this frame.
+      if (!unread) return;
       answerNow ??= bubble("model");
       answerNow.append(unread);
       unread = "";
@@ -87,11 +89,11 @@ function note(text) {
   bubble("note").textContent = text;
 }
 
-// The limit is asked about in words; the answer is a button.
+// Asks whether to continue past a limit of the conversation.
 function askToGoOn() {
   const place = bubble("note");
-  place.textContent = "A limit is reached. Shall it go on? ";
-  for (const [what, label] of [["go_on", "Go on"], ["stop", "Stop here"]]) {
+  place.textContent = "A limit is reached. Continue? ";
+  for (const [what, label] of [["go_on", "Continue"], ["stop", "Stop here"]]) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "button";
@@ -109,16 +111,19 @@ async function happened(event) {
     case "asking": atWork(true); answerNow = null; break;
     case "text": write(event.text); break;
     case "again": answerNow?.closest(".turn").remove(); answerNow = null; unread = ""; break;
-    case "waiting": note(`The model asks for patience: ${event.why}`); break;
+    case "waiting": note(`Waiting for the model: ${event.why}`); break;
     case "call": note(`Calling ${event.server ? `${event.server} / ` : ""}${event.target} …`); break;
     case "progress": if (event.message) document.getElementById("talk-state").textContent = event.message; break;
     case "limit": askToGoOn(); break;
     case "warning": note(event.text); break;
     case "turn_ended":
       atWork(false);
-      await refreshNow();
-      talkPlace.replaceChildren();
-      answerNow = null;
+      // The stored turn replaces the streamed one in one step, so no text is shown twice or lost.
+      await refreshNow(() => {
+        talkPlace.replaceChildren();
+        answerNow = null;
+        unread = "";
+      });
       break;
     case "missed": refresh(); break;
     default: break;
@@ -131,7 +136,7 @@ async function hearTalk() {
       const headers = { accept: "text/event-stream", "x-switchboard-token": token };
       const answer = await fetch(`${talkPlace.dataset.talk}/events`, { headers });
       if (!answer.ok) throw new Error(String(answer.status));
-      // What was said before this is heard is kept, and on the page once it is fetched again.
+      // Earlier messages are stored, so a refresh shows those that the stream missed.
       refresh();
       let rest = "";
       for await (const piece of answer.body.pipeThrough(new TextDecoderStream())) {
@@ -141,7 +146,7 @@ async function hearTalk() {
           if (block.startsWith("data:")) await happened(JSON.parse(block.slice(5)));
         }
       }
-    } catch { /* Tried again below. */ }
+    } catch { /* Retried below. */ }
     await new Promise((done) => { setTimeout(done, 2000); });
   }
 }

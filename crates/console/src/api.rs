@@ -48,11 +48,8 @@ pub(crate) fn prompt(
     State(console): ConsoleState,
     Path((server, prompt)): Path<(String, String)>,
 ) -> Ready<ApiResult> {
-    ready(
-        switchboard_views::prompt(&console.host, &server, &prompt)
-            .map_err(ApiError::from)
-            .map(|found| json(&found)),
-    )
+    let found = switchboard_views::prompt(&console.host, &server, &prompt);
+    ready(found.map(|found| json(&found)).map_err(ApiError::from))
 }
 
 pub(crate) fn catalog_tools(
@@ -66,33 +63,24 @@ pub(crate) fn catalog_tool(
     State(console): ConsoleState,
     Path((server, tool)): Path<(String, String)>,
 ) -> Ready<ApiResult> {
-    ready(
-        switchboard_views::catalog_tool(&console.host, &server, &tool)
-            .map_err(ApiError::from)
-            .map(|found| json(&found)),
-    )
+    let found = switchboard_views::catalog_tool(&console.host, &server, &tool);
+    ready(found.map(|found| json(&found)).map_err(ApiError::from))
 }
 
 pub(crate) fn catalog_resources(
     State(console): ConsoleState,
     ApiQuery(query): ApiQuery<ServerQuery>,
 ) -> Ready<Response> {
-    ready(json(&switchboard_views::catalog_items(
-        &console.host,
-        ItemList::Resources,
-        query.server.as_deref(),
-    )))
+    let server = query.server.as_deref();
+    ready(json(&switchboard_views::catalog_items(&console.host, ItemList::Resources, server)))
 }
 
 pub(crate) fn catalog_prompts(
     State(console): ConsoleState,
     ApiQuery(query): ApiQuery<ServerQuery>,
 ) -> Ready<Response> {
-    ready(json(&switchboard_views::catalog_items(
-        &console.host,
-        ItemList::Prompts,
-        query.server.as_deref(),
-    )))
+    let server = query.server.as_deref();
+    ready(json(&switchboard_views::catalog_items(&console.host, ItemList::Prompts, server)))
 }
 
 pub(crate) async fn calls(
@@ -102,11 +90,11 @@ pub(crate) async fn calls(
     Ok(json(&switchboard_views::calls(&console.host, &query).await?))
 }
 
-/// Streams the export, so that only a batch of calls is in memory.
 pub(crate) fn export(
     State(console): ConsoleState,
     ApiQuery(query): ApiQuery<CallQuery>,
 ) -> Ready<ApiResult> {
+    // Streamed: the record may be far larger than memory.
     ready(views::export(console, &query).map(json_lines))
 }
 
@@ -114,18 +102,16 @@ pub(crate) async fn call(State(console): ConsoleState, Path(id): Path<String>) -
     Ok(json(&switchboard_views::call(&console.host, &id).await?))
 }
 
-/// Returns the result of a call as a download.
 pub(crate) async fn call_result(State(console): ConsoleState, Path(id): Path<String>) -> ApiResult {
     Ok(download(&views::call_result(&console, &id).await?))
 }
 
-/// Returns one content block of a result as a download.
 pub(crate) async fn call_part(
     State(console): ConsoleState,
     Path((id, number)): Path<(String, String)>,
 ) -> ApiResult {
-    let number =
-        number.parse().map_err(|_| ApiError::not_found(format!("`{number}` is no part")))?;
+    let missing = |_| ApiError::not_found(format!("no content block `{number}`"));
+    let number = number.parse::<usize>().map_err(missing)?;
     Ok(download(&views::call_part(&console, &id, number).await?))
 }
 
@@ -164,9 +150,10 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for ApiQuery<T> {
             Ok(Query(asked)) => Ok(Self(asked)),
             Err(refused) => {
                 let text = refused.body_text();
+                // axum's own wording would precede ours.
                 let why = text.strip_prefix("Failed to deserialize query string: ");
                 let why = why.unwrap_or(&text);
-                Err(ApiError::unprocessable(format!("the query cannot be read: {why}")))
+                Err(ApiError::unprocessable(format!("invalid query: {why}")))
             }
         }
     }

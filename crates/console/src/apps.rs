@@ -18,12 +18,11 @@ use switchboard_net::single_header;
 
 use crate::console::ConsoleState;
 
-/// How long a page waits for its frame.
+/// How long a page waits for its frame, which loads at once.
 const FRAME_LIFETIME: Duration = Duration::from_secs(60);
-/// Maximum number of pages that wait.
+/// Maximum number of waiting pages, which have up to 8 MiB each.
 const MAX_PENDING_FRAMES: usize = 16;
 
-/// Pages that wait for their frames.
 #[derive(Default)]
 pub(crate) struct Frames {
     waiting: Mutex<HashMap<String, PendingFrame>>,
@@ -45,8 +44,8 @@ impl Frames {
     /// Stores a page for a frame in the console's page at `host`, and returns the URL of the frame.
     pub(crate) fn insert(&self, html: String, declared: &Value, host: &str) -> Option<String> {
         let other = sibling_host(host)?;
-        let policy =
-            HeaderValue::from_str(&content_policy(declared, &format!("http://{host}"))).ok()?;
+        let policy = content_policy(declared, &format!("http://{host}"));
+        let policy = HeaderValue::from_str(&policy).ok()?;
         let word = random_token()?;
         let address = format!("http://{other}/frame/{word}");
         let until = Instant::now() + FRAME_LIFETIME;
@@ -67,17 +66,16 @@ impl Frames {
     }
 }
 
-/// Returns the other loopback name, with the same port.
 fn sibling_host(host: &str) -> Option<String> {
     let (name, port) = host.rsplit_once(':')?;
     match name {
         "127.0.0.1" => Some(format!("localhost:{port}")),
         "localhost" => Some(format!("127.0.0.1:{port}")),
+        // Behind a proxy there is no second origin, and an app in ours could use the session.
         _ => None,
     }
 }
 
-/// Serves a page to its frame.
 pub(crate) fn frame(
     State(console): ConsoleState,
     Path(word): Path<String>,
@@ -95,7 +93,7 @@ pub(crate) fn frame(
     ready(response)
 }
 
-/// The members of `_meta.ui.csp` that a page's resource may declare.
+/// The members of `_meta.ui.csp` that a page's resource may declare (MCP Apps).
 const CSP_MEMBERS: [&str; 4] =
     ["connectDomains", "resourceDomains", "frameDomains", "baseUriDomains"];
 
@@ -116,6 +114,7 @@ pub(super) fn content_policy(declared: &Value, around: &str) -> String {
         let places = places.filter_map(Value::as_str);
         places.map(|place| format!(" {place}")).collect()
     };
+    // An empty source list blocks everything as well, but looks like a mistake.
     let or_none = |places: String| if places.is_empty() { " 'none'".to_owned() } else { places };
     let resources = of("resourceDomains");
     let connections = or_none(of("connectDomains"));
@@ -130,13 +129,14 @@ pub(super) fn content_policy(declared: &Value, around: &str) -> String {
     )
 }
 
-/// Returns whether a text is a web origin: `https` or `wss`, no path, and no characters that could
-/// end the source list of the header.
+/// Returns whether a text is an `https` or `wss` origin without a path.
 fn is_web_origin(text: &str) -> bool {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("wss://"));
     let Some(rest) = rest else { return false };
     let name = rest.strip_prefix("*.").unwrap_or(rest);
+    // A space or a semicolon would end the source and add another to the header.
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-.:".contains(c);
+    // A dot excludes `localhost` and other single-label names of the local network.
     name.contains('.') && name.len() < 256 && name.chars().all(is_plain)
 }
 

@@ -35,6 +35,7 @@ const ASSETS: [Asset; 8] = [
     asset!("icon.svg", "image/svg+xml"),
 ];
 
+// Computed once, because embedded files never change.
 static ETAGS: LazyLock<[String; ASSETS.len()]> = LazyLock::new(|| {
     ASSETS.map(|asset| {
         let digest = hex_digest([asset.text.as_bytes()]);
@@ -43,14 +44,11 @@ static ETAGS: LazyLock<[String; ASSETS.len()]> = LazyLock::new(|| {
 });
 
 pub(crate) fn asset(Path(name): Path<String>, headers: HeaderMap) -> Ready<Response> {
-    ready(asset_response(&name, &headers))
-}
-
-fn asset_response(name: &str, headers: &HeaderMap) -> Response {
     let Some((asset, tag)) = ASSETS.iter().zip(ETAGS.iter()).find(|(asset, _)| asset.name == name)
     else {
-        return StatusCode::NOT_FOUND.into_response();
+        return ready(StatusCode::NOT_FOUND.into_response());
     };
+    // `contains` also matches a list of tags, and weak tags that a proxy made of ours.
     let known = headers.get(IF_NONE_MATCH).and_then(|value| value.to_str().ok());
     let mut response = if known.is_some_and(|known| known.contains(tag.as_str())) {
         StatusCode::NOT_MODIFIED.into_response()
@@ -59,11 +57,10 @@ fn asset_response(name: &str, headers: &HeaderMap) -> Response {
     };
     let given = response.headers_mut();
     given.insert(CONTENT_TYPE, HeaderValue::from_static(asset.kind));
-    // Browsers cache them but revalidate each time, so an update of the program takes effect at
-    // once.
+    // Browsers revalidate on each use, so an update of the program takes effect at once.
     given.insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
     if let Ok(tag) = HeaderValue::from_str(tag) {
         given.insert(ETAG, tag);
     }
-    response
+    ready(response)
 }

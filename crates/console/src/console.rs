@@ -29,10 +29,8 @@ use crate::pages::sign_in;
 use crate::presence::PagePresence;
 use crate::programs::ProgramCalls;
 use crate::reply::{ApiError, html_with};
-use crate::routes;
-use crate::routes::RequiredAuth;
+use crate::routes::{self, RequiredAuth};
 
-/// The shared state of all handlers.
 pub(crate) type SharedConsole = Arc<Console>;
 /// The shared state as an axum extractor.
 pub(crate) type ConsoleState = State<SharedConsole>;
@@ -48,17 +46,12 @@ pub enum ConsoleAddress {
 /// Options of a [`Console`].
 pub struct ConsoleOptions {
     pub address: ConsoleAddress,
-    /// The locations of the configuration and of the state.
     pub places: Places,
-    /// The environment of this process.
     pub environment: Environment,
-    /// Conversations that the pages hold.
     pub talks: Conversations,
-    /// Whether a person is looking at the pages.
     pub onlookers: PagePresence,
     /// Opens models. Without it, the pages cannot hold conversations.
     pub models: Option<Box<OpenModel>>,
-    /// Reads the servers of other products.
     pub elsewhere: Arc<dyn ProductReader>,
     /// Ends the event streams when the listener stops.
     pub stop: CancellationToken,
@@ -82,7 +75,7 @@ pub struct Console {
     pub(crate) onlookers: PagePresence,
     pub(crate) models: Option<Box<OpenModel>>,
     pub(crate) elsewhere: Arc<dyn ProductReader>,
-    /// The API key for other programs of the same user.
+    /// The API key for other programs of the same user; `None` without randomness.
     pub(crate) key: Option<String>,
     announce: Box<dyn Fn(&str) + Send + Sync>,
 }
@@ -125,18 +118,19 @@ impl Console {
         self.key.as_deref()
     }
 
-    /// Returns the routes of the pages and the API, each behind the authentication that it
-    /// requires.
+    /// Returns the routes of the pages and the API, each behind its authentication.
     pub fn router(self: &Arc<Self>) -> Router {
         let of = |wanted: RequiredAuth| {
             let routes = routes::all().filter(|route| route.proof == wanted);
             routes.fold(Router::new(), |router, route| router.route(route.path, (route.serve)()))
         };
+        // Behind the session check, so that strangers cannot probe which paths exist.
         let unknown = Router::new().route("/api/{*rest}", any(api_not_found));
         let signed = of(RequiredAuth::Session).merge(unknown);
         let signed = signed.layer(from_fn_with_state(Arc::clone(self), require_session));
         let acting =
             of(RequiredAuth::Token).layer(from_fn_with_state(Arc::clone(self), require_action));
+        // Layers added last run first: every request gets the headers, then the host check.
         Router::new()
             .merge(of(RequiredAuth::Nothing))
             .merge(signed)
@@ -159,6 +153,7 @@ impl Console {
         if !wants_page || !matches!(*method, Method::GET | Method::HEAD) {
             return None;
         }
+        // The listener's fallback runs outside of the router and its layers.
         let mut response = match self.names.check(method, uri, headers) {
             Ok(()) => html_with(StatusCode::NOT_FOUND, sign_in::not_found()),
             Err(why) => ApiError::new(StatusCode::FORBIDDEN, why).into_response(),
@@ -169,23 +164,16 @@ impl Console {
 
     /// Shows a new sign-in link in the terminal. Returns `false` if there is none.
     pub(crate) fn announce_link(&self) -> bool {
-        match self.sign_in_link() {
-            Some(link) => {
-                (self.announce)(&link);
-                true
-            }
-            None => false,
-        }
+        self.sign_in_link().inspect(|link| (self.announce)(link)).is_some()
     }
 }
 
 fn api_not_found() -> Ready<ApiError> {
-    let problem = ApiError::not_found("the API has nothing at this address");
-    ready(problem.with_hint("`/api/v1/openapi.json` says what there is"))
+    let problem = ApiError::not_found("unknown API path");
+    ready(problem.with_hint("see `/api/v1/openapi.json` for all paths"))
 }
 
 fn method_not_allowed() -> Ready<ApiError> {
-    let problem =
-        ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "this is not asked for in this way");
+    let problem = ApiError::new(StatusCode::METHOD_NOT_ALLOWED, "method not allowed here");
     ready(problem.with_hint("MCP clients connect to `/mcp`"))
 }

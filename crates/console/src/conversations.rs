@@ -20,7 +20,7 @@ use crate::reply::ApiError;
 
 /// How long a conversation stays open after its last turn. After that, a terminal can resume it.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
-/// Maximum number of conversations with subscribers.
+/// Maximum number of conversations with subscribers, so that open tabs cannot exhaust memory.
 const MAX_CONVERSATIONS: usize = 64;
 /// Maximum number of events buffered for a slow subscriber.
 const MAX_BUFFERED_EVENTS: usize = 1_024;
@@ -34,7 +34,6 @@ pub type OpenModel =
 #[error("{message}")]
 pub struct OpenModelError {
     pub message: String,
-    /// The remedy, if there is one.
     pub hint: Option<String>,
 }
 
@@ -44,14 +43,12 @@ pub struct Conversations {
     lines: Arc<Mutex<HashMap<String, ConversationChannel>>>,
 }
 
-/// The channels of one conversation.
 struct ConversationChannel {
     /// The commands to its task; `None` while no task runs.
     orders: Option<mpsc::Sender<ConversationCommand>>,
     told: broadcast::Sender<Arc<str>>,
 }
 
-/// A person's command to a conversation.
 pub(crate) enum ConversationCommand {
     Say(String),
     Decide(LimitDecision),
@@ -68,14 +65,15 @@ impl Conversations {
         lines.get(session).is_some_and(ConversationChannel::is_running)
     }
 
-    /// Subscribes to the events of a conversation from now on, whether or not its task runs.
-    /// Returns `None` if there are too many.
+    /// Subscribes to the events of a conversation. Returns `None` if there are too many.
     pub(crate) fn subscribe(&self, session: &str) -> Option<broadcast::Receiver<Arc<str>>> {
         let mut lines = self.lines.lock();
+        // A task that ends leaves its channel to its subscribers, so the channel goes here.
         lines.retain(|_, line| line.is_running() || line.told.receiver_count() > 0);
         if lines.len() >= MAX_CONVERSATIONS && !lines.contains_key(session) {
             return None;
         }
+        // Even if its task does not run: a page subscribes before the person says something.
         let line = lines.entry(session.to_owned()).or_insert_with(ConversationChannel::new);
         Some(line.told.subscribe())
     }
@@ -85,7 +83,6 @@ impl Conversations {
         lines.get(session)?.orders.clone().filter(|orders| !orders.is_closed())
     }
 
-    /// Starts the task of a conversation.
     fn spawn(&self, conversation: Conversation, events: mpsc::Receiver<Event>) -> SessionId {
         let session = conversation.session().clone();
         let (orders, received) = mpsc::channel(64);
@@ -102,7 +99,6 @@ impl ConversationChannel {
         Self { orders: None, told: broadcast::Sender::new(MAX_BUFFERED_EVENTS) }
     }
 
-    /// Returns whether its task accepts commands.
     fn is_running(&self) -> bool {
         self.orders.as_ref().is_some_and(|orders| !orders.is_closed())
     }
@@ -121,6 +117,7 @@ async fn run_conversation(
         tokio::select! {
             event = events.recv() => match event {
                 Some(event) => {
+                    // Only between turns: closing during one would abort the model's work.
                     is_at_rest = matches!(event, Event::TurnEnded { .. } | Event::Session { .. });
                     let text = serde_json::to_string(&event).unwrap_or_default();
                     // Fails if no page is open; the next one reads the stored conversation.
@@ -138,8 +135,7 @@ async fn run_conversation(
             () = idle, if is_at_rest => break,
         }
     }
-    // Rejects further commands, so that their senders resume the conversation. Those already queued
-    // are still applied.
+    // Senders of further commands resume the conversation; queued commands are still applied.
     orders.close();
     while let Some(order) = orders.recv().await {
         apply_command(&conversation, order).await;
@@ -157,7 +153,6 @@ async fn apply_command(conversation: &Conversation, order: ConversationCommand) 
 }
 
 impl Console {
-    /// Starts a conversation and returns its id.
     pub(crate) async fn start_conversation(&self, model: Option<&str>) -> Result<String, ApiError> {
         let folder = self.environment.current_dir.clone();
         let parts = self.conversation_parts(model)?;
@@ -175,11 +170,12 @@ impl Console {
         let order = match self.talks.command_sender(session) {
             Some(orders) => match orders.send(order).await {
                 Ok(()) => return Ok(()),
+                // The task closed in the meantime; the error returns the command.
                 Err(refused) => refused.0,
             },
             None => order,
         };
-        let missing = || ApiError::not_found(format!("there is no session `{session}`"));
+        let missing = || ApiError::not_found(format!("unknown session `{session}`"));
         let found = self.sessions()?.find(session).await.map_err(|_| missing())?;
         let parts = self.conversation_parts(Some(&found.model))?;
         let opened = Conversation::open(parts, ConversationStart::Resume(found.id)).await;
@@ -191,8 +187,8 @@ impl Console {
 
     fn conversation_parts(&self, model: Option<&str>) -> Result<ConversationParts, ApiError> {
         let config = self.host.config().load();
-        let open =
-            self.models.as_ref().ok_or_else(|| ApiError::unprocessable("there are no models"))?;
+        let unavailable = || ApiError::unprocessable("no models are available");
+        let open = self.models.as_ref().ok_or_else(unavailable)?;
         let model = open(&config, model)
             .map_err(|error| ApiError::unprocessable(error.message).maybe_hint(error.hint))?;
         Ok(ConversationParts {
@@ -206,12 +202,11 @@ impl Console {
 
     fn sessions(&self) -> Result<SessionStore, ApiError> {
         let file = self.places.state.join("record").join("sessions.db");
-        SessionStore::open(&file, Durability::Process)
-            .map_err(|error| ApiError::internal(error.to_string()))
+        SessionStore::open(&file, Durability::Process).map_err(ApiError::internal)
     }
 }
 
 fn open_error(error: &OpenError) -> ApiError {
     ApiError::new(StatusCode::CONFLICT, error.to_string())
-        .with_hint("it may be open in a terminal; end it there first")
+        .with_hint("if it is open in a terminal, close it there first")
 }

@@ -13,27 +13,26 @@ pub(crate) const UNCHANGED_PLACEHOLDER: &str = "[kept]";
 /// Members of an entry whose values may be secrets.
 const SECRET_MEMBERS: [&str; 2] = ["env", "headers"];
 
-/// What somebody typed into a form or pasted. A form sends what is not filled in as an empty text.
+/// A typed or pasted server entry. An empty text means that a field is not filled in.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 #[schemars(rename = "Typed")]
 pub(crate) struct TypedEntry {
-    /// A file of any known product, a link that installs a server, or one entry.
+    /// Configuration file of a supported product, install link, or single entry.
     pub(crate) text: String,
-    /// Whose file the text is of, such as `codex`; guessed unless told.
+    /// Product that the text comes from, such as `codex`; detected if empty.
     pub(crate) product: String,
-    /// The name of the server, where the text has none.
+    /// Name of the server, if the text has none.
     pub(crate) name: String,
-    /// Instead of the text: a command with its arguments, or an address.
+    /// Instead of the text: a command with its arguments, or a URL.
     pub(crate) target: String,
-    /// With a command: a line `NAME=value` for each variable.
+    /// With a command: environment variables, one `NAME=value` per line.
     pub(crate) environment: String,
-    /// With an address: a line `Name: value` for each header.
+    /// With a URL: HTTP headers, one `Name: value` per line.
     pub(crate) headers: String,
 }
 
 impl TypedEntry {
-    /// Returns the entries in the format of the configuration files.
     pub(crate) fn entries(&self) -> Result<Vec<PastedEntry>, ApiError> {
         let given = |text: &str| Some(text.trim().to_owned()).filter(|text| !text.is_empty());
         if let Some(text) = given(&self.text) {
@@ -42,6 +41,7 @@ impl TypedEntry {
                 ApiError::unprocessable(format!("{}{place}", error.message))
                     .maybe_hint(error.hint.as_deref())
             })?;
+            // The name field belongs to a pasted entry without a name, not to a file of several.
             if let [alone] = entries.as_mut_slice()
                 && alone.name.is_none()
             {
@@ -63,8 +63,8 @@ impl TypedEntry {
         }
         let mut words = split_words(target)?.into_iter();
         let command = words.next().ok_or_else(|| {
-            ApiError::unprocessable("there is neither a command nor an address")
-                .with_hint("such as `npx -y some-server`, or `https://mcp.example`")
+            ApiError::unprocessable("no command or URL given")
+                .with_hint("for example `npx -y some-server` or `https://mcp.example`")
         })?;
         entry.insert("command".to_owned(), json!(command));
         let arguments: Vec<String> = words.collect();
@@ -86,7 +86,7 @@ fn add_pairs(
     for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let Some((name, value)) = line.split_once(between) else {
             // The message leaves out the line, which may be a secret.
-            let why = format!("a line of `{member}` has no `{between}` in it");
+            let why = format!("a line of `{member}` has no `{between}`");
             return Err(ApiError::unprocessable(why));
         };
         pairs.insert(name.trim().to_owned(), json!(value.trim()));
@@ -97,9 +97,9 @@ fn add_pairs(
     Ok(())
 }
 
-/// Splits a line into words. Quotes group words with spaces; no other character is special, because
-/// no shell runs the command.
+/// Splits a line into words. Quotes group words with spaces.
 fn split_words(line: &str) -> Result<Vec<String>, ApiError> {
+    // No other character is special, because no shell runs the command.
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut quote: Option<char> = None;
@@ -116,7 +116,7 @@ fn split_words(line: &str) -> Result<Vec<String>, ApiError> {
         }
     }
     if quote.is_some() {
-        return Err(ApiError::unprocessable("a quote is not closed"));
+        return Err(ApiError::unprocessable("unclosed quote"));
     }
     words.extend(word);
     Ok(words)
@@ -131,16 +131,16 @@ pub(crate) fn parse_object(value: Value) -> Result<Map<String, Value>, ApiError>
     };
     match value {
         Value::Object(members) => Ok(members),
-        _ => Err(ApiError::unprocessable("the entry has to be an object")),
+        _ => Err(ApiError::unprocessable("the entry must be a JSON object")),
     }
 }
 
-/// Replaces values that may be secrets with a placeholder. References to variables or stored
-/// secrets stay, since they reveal only where the secret is.
+/// Replaces values that may be secrets with a placeholder.
 pub(crate) fn without_secrets(mut entry: Value) -> Value {
     for member in SECRET_MEMBERS {
         let values = entry.get_mut(member).and_then(Value::as_object_mut);
         for value in values.into_iter().flat_map(Map::values_mut) {
+            // References to variables or stored secrets reveal only where a secret is.
             if !value.as_str().is_some_and(is_reference) {
                 *value = json!(UNCHANGED_PLACEHOLDER);
             }
@@ -155,6 +155,7 @@ pub(crate) fn without_secrets(mut entry: Value) -> Value {
 }
 
 fn is_reference(text: &str) -> bool {
+    // Exactly one and nothing around it: the rest of the text could be a secret.
     text.starts_with("${") && text.ends_with('}') && text.matches("${").count() == 1
 }
 
@@ -163,6 +164,7 @@ pub(crate) fn with_restored_secrets(
     mut entry: Map<String, Value>,
     before: &Value,
 ) -> Result<Map<String, Value>, ApiError> {
+    // Only at the same path: a placeholder must not move a secret to another member.
     for (name, value) in &mut entry {
         restore_secret(name, value, before.get(name))?;
     }
@@ -173,7 +175,7 @@ fn restore_secret(name: &str, value: &mut Value, before: Option<&Value>) -> Resu
     match value {
         Value::String(text) if text == UNCHANGED_PLACEHOLDER => {
             let old = before.ok_or_else(|| {
-                ApiError::unprocessable(format!("there is no value of `{name}` to keep"))
+                ApiError::unprocessable(format!("no previous value of `{name}` to keep"))
             })?;
             *value = old.clone();
         }
@@ -214,9 +216,9 @@ mod tests {
                 ("https://a.example/mcp", "", "X-Key: v:w"),
                 Ok(json!({"url": "https://a.example/mcp", "headers": {"X-Key": "v:w"}})),
             ),
-            (("a 'b", "", ""), Err("a quote is not closed".to_owned())),
-            (("a", "SECRET", ""), Err("a line of `env` has no `=` in it".to_owned())),
-            ((" ", "", ""), Err("there is neither a command nor an address".to_owned())),
+            (("a 'b", "", ""), Err("unclosed quote".to_owned())),
+            (("a", "SECRET", ""), Err("a line of `env` has no `=`".to_owned())),
+            ((" ", "", ""), Err("no command or URL given".to_owned())),
         ] {
             assert_eq!(typed(given.0, given.1, given.2), expected, "{given:?}");
         }

@@ -10,10 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::reply::{self, ErrorBody};
 use crate::routes::{self, ConsoleRoute, RequiredAuth, ResponseKind, SchemaFn};
 
-/// Path prefix of the API.
 const API_PREFIX: &str = "/api/v1";
-
-/// JSON pointer to the named schemas.
 const SCHEMAS_POINTER: &str = "/components/schemas";
 
 pub(crate) fn document() -> Ready<Response> {
@@ -23,6 +20,7 @@ pub(crate) fn document() -> Ready<Response> {
 fn build_document() -> Value {
     let mut shapes = SchemaSet::new();
     let problem = shapes.given.subschema_for::<ErrorBody>();
+    // Several routes share a path and differ in the method.
     let mut paths: Map<String, Value> = Map::new();
     for route in routes::all().filter(|route| route.path.starts_with(API_PREFIX)) {
         let operation = operation(route, &mut shapes);
@@ -36,9 +34,10 @@ fn build_document() -> Value {
         "info": {
             "title": "Switchboard console",
             "version": env!("CARGO_PKG_VERSION"),
-            "description": "Everything that the pages show and do. A browser signs in with the \
-                link that `switchboard serve` prints; whatever acts repeats the token of a page \
-                in `x-switchboard-token`. A later version may add members to what is answered.",
+            "description": "The API behind the console's pages. A browser signs in with the link \
+                that `switchboard serve` prints; a program sends the API key as a bearer token. \
+                Requests that change something repeat the CSRF token of a page, or the API key, \
+                in `x-switchboard-token`. Later versions may add members to responses.",
         },
         "paths": paths,
         "components": {
@@ -48,7 +47,7 @@ fn build_document() -> Value {
                 "program": {"type": "http", "scheme": "bearer"},
             },
             "responses": {"Problem": {
-                "description": "Why it was not done",
+                "description": "Error message, and a hint if there is a remedy",
                 "content": {"application/json": {"schema": problem}},
             }},
             "schemas": shapes.into_definitions(),
@@ -115,7 +114,6 @@ fn operation(route: &ConsoleRoute, shapes: &mut SchemaSet) -> Value {
     operation
 }
 
-/// Returns the path of a route without the prefix of the API.
 fn relative_path(route: &ConsoleRoute) -> &str {
     route.path.strip_prefix(API_PREFIX).unwrap_or(route.path).trim_start_matches('/')
 }
@@ -133,12 +131,12 @@ fn parameter_name(part: &str) -> Option<&str> {
 
 fn path_parameter(name: &str) -> Value {
     let (about, kind) = match name {
-        "server" => ("The name of the server.", "string"),
-        "tool" => ("The name of the tool there.", "string"),
-        "prompt" => ("The name of the prompt there.", "string"),
-        "session" => ("The name of the conversation, or the beginning of it.", "string"),
-        "number" => ("Which part it is, from 0.", "integer"),
-        _ => ("Its `id`, as lists give it.", "string"),
+        "server" => ("Name of the server.", "string"),
+        "tool" => ("Name of the tool on its server.", "string"),
+        "prompt" => ("Name of the prompt on its server.", "string"),
+        "session" => ("Id of the conversation, or a prefix of it.", "string"),
+        "number" => ("Index of the content block, from 0.", "integer"),
+        _ => ("`id` of the item, as lists return it.", "string"),
     };
     let schema = json!({"type": kind});
     json!({"name": name, "in": "path", "required": true, "description": about, "schema": schema})
@@ -149,6 +147,7 @@ fn query_parameters(asked: &Schema) -> Vec<Value> {
     let members = asked.get("properties").and_then(Value::as_object).into_iter().flatten();
     let parameters = members.map(|(name, schema)| {
         let mut schema = schema.clone();
+        // schemars writes an `Option` as `["string", "null"]`, but a query cannot hold `null`.
         let kind = schema.get("type").and_then(Value::as_array).and_then(|kinds| kinds.first());
         let kind = kind.cloned();
         let members = schema.as_object_mut();
@@ -167,7 +166,7 @@ fn header_parameter(route: &ConsoleRoute) -> Option<Value> {
         json!({
             "name": "Last-Event-ID",
             "in": "header",
-            "description": "The `id` of the last event that was seen; what came after it is told.",
+            "description": "`id` of the last event received; later events are replayed.",
             "schema": {"type": "string"},
         })
     })
@@ -179,7 +178,7 @@ fn content(route: &ConsoleRoute, generator: &mut SchemaGenerator) -> Value {
         ResponseKind::Page => json!({"text/html": {"schema": {"type": "string"}}}),
         ResponseKind::Json(shape) => json!({"application/json": {"schema": said(shape)}}),
         ResponseKind::Lines(shape) => json!({"application/jsonl": {
-            "schema": {"type": "string", "description": "A JSON text in each line."},
+            "schema": {"type": "string", "description": "JSON Lines: one JSON text per line."},
             "x-item-schema": said(shape),
         }}),
         ResponseKind::Events(shape) => json!({"text/event-stream": {
@@ -187,24 +186,23 @@ fn content(route: &ConsoleRoute, generator: &mut SchemaGenerator) -> Value {
             "x-item-schema": event_frame(&said(shape)),
         }}),
         ResponseKind::File(kind) => json!({kind: {
-            "schema": {"type": "string", "format": "binary", "description": "The bytes of a file."},
+            "schema": {"type": "string", "format": "binary", "description": "Content of the file."},
         }}),
     }
 }
 
-/// Returns the schema of one server-sent event.
 fn event_frame(data: &Schema) -> Value {
     json!({
         "type": "object",
         "properties": {
             "id": {
                 "type": "string",
-                "description": "Its number, to go on after it; asides about the stream have none.",
+                "description": "Id for `Last-Event-ID`; notices about the stream have none.",
             },
             "event": {
                 "type": "string",
                 "enum": ["hello", "all", "servers", "calls", "reviews", "messages", "progress"],
-                "description": "Which part of a page it is about; in a conversation there is none.",
+                "description": "Part of the page that changed; absent in conversations.",
             },
             "data": {
                 "type": "string",

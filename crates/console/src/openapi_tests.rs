@@ -170,7 +170,7 @@ fn in_words(schema: &Value) -> String {
 fn members(text: &mut String, schema: &Value) {
     let required = schema["required"].as_array().cloned().unwrap_or_default();
     for (name, member) in schema["properties"].as_object().into_iter().flatten() {
-        let may = if required.iter().any(|one| one == name) { "" } else { ", may be absent" };
+        let may = if required.iter().any(|one| one == name) { "" } else { ", optional" };
         let about = member["description"].as_str().unwrap_or_default().replace('\n', " ");
         let line = format!("- `{name}` ({}{may}): {about}", in_words(member));
         writeln!(text, "{}", line.trim_end_matches([' ', ':'])).unwrap();
@@ -179,10 +179,10 @@ fn members(text: &mut String, schema: &Value) {
 
 fn reference() -> String {
     let document = build_document();
-    let mut text = "# JSON API\n\nMade from the program's own description, which `switchboard serve` \
-        gives at `/api/v1/openapi.json`; `UPDATE_REFERENCE=1 cargo test -p switchboard-console \
-        reference` writes this page anew. [The console](../guides/console.md) says how to sign in.\n\n\
-        Whatever goes wrong is answered with a [Problem](#problem) and a status of its own.\n"
+    let mut text = "# JSON API\n\nGenerated from the OpenAPI document that `switchboard serve` returns \
+        at `/api/v1/openapi.json`. To update this page, run `UPDATE_REFERENCE=1 cargo test -p \
+        switchboard-console reference`. [The console](../guides/console.md) explains how to sign \
+        in.\n\nAn error response has a [Problem](#problem) as its body and a matching HTTP status.\n"
         .to_owned();
     for (path, method, operation) in operations(&document) {
         let about = operation["summary"].as_str().unwrap();
@@ -190,24 +190,24 @@ fn reference() -> String {
         for parameter in operation["parameters"].as_array().unwrap() {
             let place = &parameter["in"];
             let name = &parameter["name"];
-            let line = format!("- in the {place}: `{name}`: ").replace('"', "");
+            let line = format!("- {place} parameter `{name}`: ").replace('"', "");
             writeln!(text, "{line}{}", parameter["description"].as_str().unwrap()).unwrap();
         }
         let body = &operation["requestBody"]["content"]["application/json"]["schema"];
         if body.is_object() {
-            writeln!(text, "- takes {}", in_words(body)).unwrap();
+            writeln!(text, "- request body: {}", in_words(body)).unwrap();
         }
         for (kind, content) in operation["responses"]["200"]["content"].as_object().unwrap() {
             let item = &content["x-item-schema"];
             let line = match item.pointer("/properties/data/contentSchema") {
-                Some(data) => format!("- gives `{kind}`: in each event {}", in_words(data)),
+                Some(data) => format!("- response: `{kind}`, each event {}", in_words(data)),
                 None if item.is_object() => {
-                    format!("- gives `{kind}`: in each line {}", in_words(item))
+                    format!("- response: `{kind}`, each line {}", in_words(item))
                 }
                 None if kind == "application/json" => {
-                    format!("- gives {}", in_words(&content["schema"]))
+                    format!("- response: {}", in_words(&content["schema"]))
                 }
-                None => format!("- gives `{kind}`"),
+                None => format!("- response: `{kind}`"),
             };
             writeln!(text, "{line}").unwrap();
         }

@@ -11,17 +11,12 @@ pub trait ProductReader: Send + Sync {
     /// Returns the supported products: the id and the display name of each.
     fn products(&self) -> Vec<(&'static str, &'static str)>;
 
-    /// Returns the servers that other products have on this machine.
-    ///
-    /// # Errors
-    /// When our own configuration file, with which they are compared, cannot be read.
+    /// Returns the servers that other products have on this machine, or an error if our own
+    /// configuration file, with which they are compared, cannot be read.
     fn installed_servers(&self) -> Result<Proposal, DiscoveryError>;
 
     /// Parses a pasted configuration of a product, which is detected if `product` is `None`.
     /// Returns `None` if the text is in our own format.
-    ///
-    /// # Errors
-    /// When the text cannot be parsed.
     fn parse_pasted(
         &self,
         text: &str,
@@ -29,67 +24,67 @@ pub trait ProductReader: Send + Sync {
     ) -> Result<Option<Proposal>, DiscoveryError>;
 }
 
-/// What would be added.
+/// Servers that could be added.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct Proposal {
-    /// The servers.
+    /// Servers that were found.
     pub servers: Vec<ProposedServer>,
-    /// What could not be taken over at all.
+    /// Entries that cannot be imported, with reasons.
     pub left_out: Vec<String>,
-    /// Files that cannot be read.
+    /// Files that could not be read.
     pub unreadable: Vec<UnreadFile>,
 }
 
-/// A server that somebody wants to add.
+/// A server that could be added.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ProposedServer {
-    /// Its name here.
+    /// Name under which it would be added.
     pub name: Option<String>,
-    /// Its entry as our own file would have it.
+    /// Configuration entry in our own format.
     pub entry: Value,
-    /// What it runs or where it is, in a line.
+    /// Command line or URL of the server.
     pub how: String,
-    /// What to know before it runs.
+    /// Security findings in the entry.
     pub findings: Vec<EntryFinding>,
-    /// Why it cannot be added as it is.
+    /// Reason why it cannot be added.
     pub problem: Option<String>,
-    /// What to do about that.
+    /// Remedy for the problem, if there is one.
     pub hint: Option<String>,
-    /// Whether there is a server of that name.
+    /// Whether a server of that name already exists.
     pub exists: bool,
-    /// Why there is no need to add it.
+    /// Reason why it need not be added.
     pub needless: Option<String>,
-    /// What is different here from where it comes from, and what it needs.
+    /// Differences from the original entry, and requirements.
     pub notes: Vec<String>,
-    /// Values that are secrets and stand in a file for everybody to read.
+    /// Names of secrets that the file has in plain text.
     pub plain_secrets: Vec<String>,
-    /// Where it comes from, if another product has it.
+    /// Origin of the entry, if another product has it.
     pub source: Option<SourceShown>,
 }
 
-/// Where a server comes from.
+/// The origin of a server's entry.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SourceShown {
-    /// What the product is called.
+    /// Display name of the product.
     pub product: &'static str,
-    /// The file that has it.
+    /// File that contains the entry.
     pub place: String,
-    /// Whose file it is: `user`, `project`, `folder` or `link`.
+    /// Scope of the file: `user`, `project`, `folder` or `link`.
     pub scope: &'static str,
-    /// Its name there.
+    /// Name of the server in that file.
     pub name: String,
-    /// What taking it has to quote, if its values stay in the file that has it.
+    /// Digest that an import must quote. The values stay in the file until then.
     pub digest: Option<String>,
 }
 
-/// A file that cannot be read; the others are read all the same.
+/// A file that could not be read. It does not affect other files.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct UnreadFile {
-    /// Where it is.
+    /// Path of the unreadable file.
     pub place: String,
-    /// Why it cannot be read.
+    /// Reason why the file cannot be read.
     pub message: String,
-    /// What to do about it.
+    /// Suggested remedy for a person.
     pub hint: String,
 }
 
@@ -98,6 +93,5 @@ pub struct UnreadFile {
 #[error("{message}")]
 pub struct DiscoveryError {
     pub message: String,
-    /// The remedy, if there is one.
     pub hint: Option<String>,
 }

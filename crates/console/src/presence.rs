@@ -15,7 +15,6 @@ pub struct PagePresence(Arc<PagePresenceState>);
 
 #[derive(Debug, Default)]
 struct PagePresenceState {
-    /// Number of open event streams.
     open: AtomicUsize,
     last: Mutex<Option<Instant>>,
 }
@@ -24,12 +23,12 @@ impl PagePresence {
     /// Returns whether a page is open, or a browser sent a request recently.
     #[must_use]
     pub fn is_active(&self) -> bool {
+        // An open event stream answers without the lock.
         let last = || *self.0.last.lock();
         self.0.open.load(Ordering::Relaxed) > 0
             || last().is_some_and(|at| at.elapsed() < PRESENCE_WINDOW)
     }
 
-    /// Records a request of a signed-in browser.
     pub(crate) fn touch(&self) {
         *self.0.last.lock() = Some(Instant::now());
     }
@@ -45,6 +44,7 @@ pub(crate) struct OpenPageGuard(PagePresence);
 
 impl Drop for OpenPageGuard {
     fn drop(&mut self) {
+        // A reload closes the stream and opens another; the person is present in between.
         self.0.touch();
         self.0.0.open.fetch_sub(1, Ordering::Relaxed);
     }

@@ -1,6 +1,7 @@
 //! Responses: pages, JSON, downloads and errors.
 
 use std::convert::Infallible;
+use std::fmt::Display;
 
 use axum::body::Body;
 use axum::http::header::{CONTENT_DISPOSITION, CONTENT_TYPE};
@@ -32,7 +33,6 @@ impl ApiError {
         self
     }
 
-    /// Sets the hint, if there is one.
     pub(crate) fn maybe_hint(self, hint: Option<impl Into<String>>) -> Self {
         Self { hint: hint.map(Into::into), ..self }
     }
@@ -41,14 +41,12 @@ impl ApiError {
         Self::new(StatusCode::NOT_FOUND, what)
     }
 
-    /// A request with content that cannot be used (422).
-    pub(crate) fn unprocessable(why: impl Into<String>) -> Self {
-        Self::new(StatusCode::UNPROCESSABLE_ENTITY, why)
+    pub(crate) fn unprocessable(why: impl Display) -> Self {
+        Self::new(StatusCode::UNPROCESSABLE_ENTITY, why.to_string())
     }
 
-    /// A failure of the console or the host (500).
-    pub(crate) fn internal(why: impl Into<String>) -> Self {
-        Self::new(StatusCode::INTERNAL_SERVER_ERROR, why)
+    pub(crate) fn internal(why: impl Display) -> Self {
+        Self::new(StatusCode::INTERNAL_SERVER_ERROR, why.to_string())
     }
 
     pub(crate) const fn status(&self) -> StatusCode {
@@ -60,20 +58,20 @@ impl ApiError {
     }
 }
 
-/// What is answered when something goes wrong.
+/// The body of every error response.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Problem")]
 pub(crate) struct ErrorBody {
-    /// What went wrong.
+    /// Error with its remedy.
     error: Wrong,
 }
 
-/// What went wrong, in words.
+/// An error message and its remedy.
 #[derive(Serialize, JsonSchema)]
 struct Wrong {
-    /// What it is.
+    /// Error message for a person.
     message: String,
-    /// What to do about it.
+    /// Remedy, if there is one.
     hint: Option<String>,
 }
 
@@ -104,17 +102,16 @@ pub(crate) fn json(value: &impl Serialize) -> Response {
     json_with(StatusCode::OK, value)
 }
 
-/// Responds with a text that is JSON already.
 pub(crate) fn json_text(text: String) -> Response {
     with_content_type(StatusCode::OK, "application/json", text)
 }
 
 fn json_with(status: StatusCode, value: &impl Serialize) -> Response {
+    // The types of responses always serialize, so the fallback is never sent.
     let text = serde_json::to_string(value).unwrap_or_else(|_| "null".to_owned());
     with_content_type(status, "application/json", text)
 }
 
-/// Responds with streamed JSON Lines, as a download.
 pub(crate) fn json_lines(lines: impl Stream<Item = String> + Send + 'static) -> Response {
     let body = Body::from_stream(lines.map(Ok::<String, Infallible>));
     let kept = HeaderValue::from_static("attachment; filename=\"calls.jsonl\"");
@@ -122,7 +119,6 @@ pub(crate) fn json_lines(lines: impl Stream<Item = String> + Send + 'static) -> 
     ([(CONTENT_TYPE, kind), (CONTENT_DISPOSITION, kept)], body).into_response()
 }
 
-/// A file to download.
 pub(crate) struct DownloadFile {
     /// Consists only of characters that are safe in a header.
     pub(crate) name: String,
@@ -130,11 +126,11 @@ pub(crate) struct DownloadFile {
     pub(crate) bytes: Vec<u8>,
 }
 
-/// Responds with a file that the browser saves and never renders, because its content is untrusted.
 pub(crate) fn download(file: &DownloadFile) -> Response {
     let mut response = file.bytes.clone().into_response();
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static(file.kind));
+    // `attachment`: the browser saves the file and never renders it, because it is untrusted.
     let kept = HeaderValue::from_str(&format!("attachment; filename=\"{}\"", file.name));
     let kept = kept.unwrap_or_else(|_| HeaderValue::from_static("attachment"));
     headers.insert(CONTENT_DISPOSITION, kept);
@@ -156,8 +152,7 @@ fn with_content_type(status: StatusCode, kind: &'static str, text: String) -> Re
     response
 }
 
-/// Replaces control and invisible characters with their code points, in brackets that have no
-/// meaning in HTML.
+/// Replaces control and invisible characters with their code points.
 fn escape_invisible(text: String) -> String {
     let mut before = '\0';
     let mut must_change = move |c: char| {
@@ -173,12 +168,14 @@ fn escape_invisible(text: String) -> String {
         before = c;
         odd
     };
+    // Most pages are plain ASCII and need no copy.
     if text.is_ascii() && !text.bytes().any(|byte| must_change(char::from(byte))) {
         return text;
     }
     let mut out = String::with_capacity(text.len() + 16);
     for c in text.chars() {
         if must_change(c) {
+            // These brackets have no meaning in HTML, and this text is HTML already.
             out.push_str(&format!("⟦U+{:04X}⟧", u32::from(c)));
         } else {
             out.push(c);

@@ -11,7 +11,7 @@ use crate::timeline::{Happened, Timeline, TimelineStep};
 
 /// The timeline of a call in flight. Clones share it.
 ///
-/// Most calls have no steps: for them only the lock is allocated.
+/// Most calls have no steps; for them, only the lock is allocated.
 #[derive(Clone, Debug)]
 pub struct CallTimeline(Option<Arc<Mutex<Option<Box<Timeline>>>>>);
 
@@ -46,7 +46,7 @@ impl CallTimeline {
         self.edit(|timeline| timeline.add_decision(verdict, by));
     }
 
-    /// Adds a step.
+    /// Adds a step that is not sampled.
     pub fn add(&self, step: TimelineStep) {
         self.edit(|timeline| timeline.add(step));
     }
@@ -59,9 +59,11 @@ impl CallTimeline {
             total: Option<Number>,
             message: Option<String>,
         }
+        // Checked before parsing: a server may send thousands of reports during one call.
         if self.0.is_none() {
             return;
         }
+        // A malformed report must not fail the call that it belongs to.
         let Ok(ProgressReport { progress, total, message }) = report.read() else { return };
         self.edit(|timeline| timeline.add_progress(progress, total, message));
     }
@@ -79,14 +81,14 @@ impl CallTimeline {
     /// Adds a question of the server.
     pub fn add_question(&self, method: &str, message: Option<String>) -> Option<OpenQuestion> {
         let what = Happened::Asked { method: method.to_owned(), message, answer: None };
-        let step = TimelineStep::now(what);
-        let place = self.edit(|timeline| timeline.add(step)).flatten()?;
+        let place = self.edit(|timeline| timeline.add(TimelineStep::now(what))).flatten()?;
         Some(OpenQuestion { timeline: self.clone(), place })
     }
 
     /// Returns the steps so far, redacted for the record.
     #[must_use]
     pub fn snapshot(&self) -> Option<Box<Timeline>> {
+        // Redaction scans every text, so it runs on a copy after the lock is released.
         let steps = self.0.as_ref()?.lock().clone();
         steps.map(|steps| Box::new(steps.into_redacted()))
     }
@@ -108,6 +110,7 @@ impl OpenQuestion {
     /// Adds the answer, unless the call has ended.
     pub fn set_answer(self, word: String) {
         let Some(steps) = &self.timeline.0 else { return };
+        // Not through `edit`, which would recreate the timeline that `take` removed.
         if let Some(timeline) = steps.lock().as_mut() {
             timeline.set_answer(self.place, word);
         }

@@ -7,9 +7,9 @@ use std::fmt;
 pub struct Caller {
     pub face: Face,
     pub origin: Origin,
-    /// The name in the record: a user, a client, a model.
+    /// The name of the user, client or model in the record.
     pub name: String,
-    /// The caller's own id for the call, by which it is found in the record.
+    /// The caller's own id for the call; the record can be searched for it.
     pub reference: Option<String>,
 }
 
@@ -26,10 +26,10 @@ pub enum Face {
     Editor,
 }
 
-/// The originator of a call.
+/// The kind of party that requested a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// A person requested it, which is its approval.
+    /// A person, whose request is also the approval.
     Person,
     Model,
     Client,
@@ -37,28 +37,22 @@ pub enum Origin {
 
 impl Caller {
     /// Returns a person at the terminal.
-    #[must_use]
     pub fn person() -> Self {
         Self { face: Face::Cli, origin: Origin::Person, name: "person".to_owned(), reference: None }
     }
 
-    /// Returns a program that embeds the host, for calls that no person requested individually:
-    /// rules decide, and the reviewer where the verdict is *ask*.
-    #[must_use]
+    /// Returns a program that embeds the host, for calls that no person requested individually.
+    /// Rules decide about them, and a reviewer if the verdict is *ask*.
     pub fn program(name: impl Into<String>) -> Self {
         Self { face: Face::Library, origin: Origin::Client, name: name.into(), reference: None }
     }
 
     /// Returns a language model whose calls an embedding program runs.
-    #[must_use]
     pub fn model(name: impl Into<String>) -> Self {
         Self { origin: Origin::Model, ..Self::program(name) }
     }
 
-    /// Returns the caller from the words in a record: its face, and `origin:name`.
-    ///
-    /// An unknown origin counts as a model, which has the fewest rights.
-    #[must_use]
+    /// Parses the caller from a record: its face, and `origin:name`.
     pub fn from_record(face: &str, who: &str, reference: Option<String>) -> Self {
         let face = match face {
             "cli" => Face::Cli,
@@ -68,8 +62,10 @@ impl Caller {
             "editor" => Face::Editor,
             _ => Face::Library,
         };
+        // Only the first colon separates, since names of clients may contain more of them.
         let (origin, name) = who.split_once(':').unwrap_or_default();
         let origin = match origin {
+            // Anything unrecognized is a model, which has the fewest rights.
             "person" => Origin::Person,
             "client" => Origin::Client,
             _ => Origin::Model,
@@ -80,7 +76,6 @@ impl Caller {
 
 impl Face {
     /// Returns the name in the record.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Library => "library",
@@ -95,7 +90,6 @@ impl Face {
 
 impl Origin {
     /// Returns the name in the record.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Person => "person",

@@ -5,14 +5,12 @@ use switchboard_json::{RawMembers, pretty, text};
 
 use crate::media::{guess_media_type, is_media_type};
 
-/// A parsed result.
+/// A parsed result of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reply {
-    /// The content, in the order of the server.
     pub items: Vec<Item>,
     /// The structured content, as JSON text.
     pub structured: Option<String>,
-    /// Whether the tool reports an error.
     pub is_error: bool,
 }
 
@@ -30,13 +28,11 @@ pub enum Item {
         mime: String,
         data: String,
     },
-    /// An embedded resource.
     Resource {
         uri: String,
         mime: Option<String>,
-        /// The content as text.
         text: Option<String>,
-        /// The content as base64.
+        /// Binary content, encoded as base64.
         blob: Option<String>,
         /// All fields except the base64 content, as pretty-printed JSON.
         pretty: String,
@@ -48,7 +44,6 @@ pub enum Item {
         description: Option<String>,
         mime: Option<String>,
     },
-    /// A message of a prompt.
     Message {
         role: String,
         content: Box<Self>,
@@ -67,16 +62,13 @@ pub enum Item {
 pub struct InvalidOutput(String);
 
 impl Reply {
-    /// Parses the result of a tool.
-    ///
-    /// # Errors
-    /// Returns an error if the text is not a JSON object, or has neither content nor structured
-    /// content.
+    /// Parses the result of a tool, which has content, structured content or both.
     pub fn from_json(json: &str) -> Result<Self, InvalidOutput> {
         let fields = parse_object(json)?;
         let structured = fields.get("structuredContent").map(|value| value.get().to_owned());
         let items = match fields.get("content") {
             Some(content) => as_list(content).into_iter().map(parse_item).collect(),
+            // The protocol requires `content`, but structured content alone is usable.
             None if structured.is_some() => Vec::new(),
             None => return Err(missing_field("`content`")),
         };
@@ -87,21 +79,14 @@ impl Reply {
     }
 
     /// Parses the result of reading a resource.
-    ///
-    /// # Errors
-    /// Returns an error if the text is not a JSON object with `contents`.
     pub fn from_resource_json(json: &str) -> Result<Self, InvalidOutput> {
         let contents =
             parse_object(json)?.get("contents").ok_or_else(|| missing_field("`contents`"))?;
-        let items =
-            as_list(contents).into_iter().map(|value| parse_resource(value, value)).collect();
-        Ok(Self { items, ..Self::default() })
+        let items = as_list(contents).into_iter().map(|value| parse_resource(value, value));
+        Ok(Self { items: items.collect(), ..Self::default() })
     }
 
     /// Parses the result of getting a prompt.
-    ///
-    /// # Errors
-    /// Returns an error if the text is not a JSON object with `messages`.
     pub fn from_prompt_json(json: &str) -> Result<Self, InvalidOutput> {
         let messages =
             parse_object(json)?.get("messages").ok_or_else(|| missing_field("`messages`"))?;
@@ -110,7 +95,6 @@ impl Reply {
     }
 
     /// Returns the structured content, pretty-printed.
-    #[must_use]
     pub fn structured_pretty(&self) -> Option<String> {
         let raw: &RawValue = serde_json::from_str(self.structured.as_ref()?).ok()?;
         Some(pretty(raw))
@@ -131,6 +115,7 @@ fn as_list(value: &RawValue) -> Vec<&RawValue> {
 }
 
 fn parse_item(value: &RawValue) -> Item {
+    // A bare string violates the protocol, but its meaning is clear.
     if let Some(text) = text(value) {
         return Item::Text(text);
     }
@@ -149,13 +134,14 @@ fn parse_item(value: &RawValue) -> Item {
 
 fn parse_media(fields: &RawMembers<'_>) -> Option<(String, String)> {
     let data = fields.text("data")?;
-    // Model vendors receive the media type unchanged, so only a well-formed one is accepted.
+    // The media type is forwarded to model vendors, so only a well-formed one is accepted.
     let mime = fields.text("mimeType").filter(|mime| is_media_type(mime));
     Some((mime.unwrap_or_else(|| guess_media_type(&data).to_owned()), data))
 }
 
 fn parse_resource(inner: &RawValue, whole: &RawValue) -> Item {
     let fields = RawMembers::parse(inner.get()).unwrap_or_default();
+    // Without a URI the raw JSON is kept: no field of the server's answer is lost.
     let Some(uri) = fields.text("uri") else {
         return Item::Other { kind: "resource".to_owned(), raw: whole.get().to_owned() };
     };
@@ -171,6 +157,7 @@ fn parse_resource(inner: &RawValue, whole: &RawValue) -> Item {
 fn parse_link(fields: &RawMembers<'_>) -> Option<Item> {
     Some(Item::ResourceLink {
         uri: fields.text("uri")?,
+        // In the protocol, `title` is for display and `name` is the identifier.
         name: fields.text("title").or_else(|| fields.text("name")),
         description: fields.text("description"),
         mime: fields.text("mimeType"),
@@ -184,10 +171,9 @@ fn parse_message(value: &RawValue) -> Vec<Item> {
         return vec![Item::Other { kind: "message".to_owned(), raw: value.get().to_owned() }];
     };
     let role = fields.text("role").unwrap_or_default();
-    let pieces = as_list(content).into_iter();
-    pieces
-        .map(|piece| Item::Message { role: role.clone(), content: Box::new(parse_item(piece)) })
-        .collect()
+    let message =
+        |piece| Item::Message { role: role.clone(), content: Box::new(parse_item(piece)) };
+    as_list(content).into_iter().map(message).collect()
 }
 
 #[cfg(test)]

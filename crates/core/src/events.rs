@@ -8,20 +8,18 @@ use serde::Serialize;
 use switchboard_wire::Json;
 use tokio::sync::broadcast;
 
-/// Maximum number of events buffered for a slow watcher; it misses older ones and sees a gap in the
-/// numbers.
+/// Maximum number of events buffered for a slow watcher. Beyond it, the watcher sees a gap.
 const MAX_EVENTS: usize = 1_024;
 
-/// A numbered event.
+/// An event with its sequence number.
 #[derive(Clone, Debug, Serialize)]
 pub struct Event {
-    /// The sequence number.
     pub number: u64,
     #[serde(flatten)]
     pub what: EventKind,
 }
 
-/// What can happen.
+/// Something that happened in the host.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 #[non_exhaustive]
@@ -29,186 +27,186 @@ pub struct Event {
 pub enum EventKind {
     /// A server's state changed.
     ServerChanged {
-        /// Which server.
+        /// The name of the server.
         server: String,
-        /// Its state in one word.
+        /// The server's new state, as one word.
         status: String,
-        /// More about it.
+        /// Details of the state, such as an error.
         detail: Option<String>,
     },
-    /// A new server was pinned as it is, because nobody was there to be asked about it.
+    /// A new server was pinned on first use, without a person to approve it.
     ServerPinned {
-        /// Which server.
+        /// The name of the server.
         server: String,
-        /// What it runs or where it is, without secrets.
+        /// The server's command or URL, redacted.
         how: String,
-        /// How many tools were pinned.
+        /// The number of pinned tools.
         tools: usize,
-        /// How many other definitions were pinned.
+        /// The number of other pinned definitions.
         others: usize,
-        /// What the scanner found: names and rules.
+        /// The scanner's findings: definitions and rules.
         findings: Vec<String>,
     },
-    /// The configuration was read again.
+    /// The configuration was reloaded.
     ConfigChanged {
-        /// What is wrong with it, if anything is.
+        /// The problems of the new configuration.
         problems: Vec<String>,
     },
-    /// A server said something unasked.
+    /// A server sent a log message.
     ServerSaid {
-        /// Which server.
+        /// The name of the server.
         server: String,
-        /// How serious it is.
+        /// The severity, in the protocol's word.
         level: String,
-        /// What it said.
+        /// The text of the message.
         text: String,
-        /// The whole of it, as it came.
+        /// The whole notification, unchanged.
         #[serde(skip)]
         raw: Option<Json>,
-        /// The numbers of the calls that it may be about: of one where that is certain, of all that
-        /// are under way there, or of none.
+        /// The numbers of the calls that it may belong to: one if that is certain, otherwise all
+        /// calls in flight on the server.
         #[serde(skip)]
         during: Vec<u64>,
     },
-    /// A resource that somebody wants to hear about has changed.
+    /// A subscribed resource has changed.
     ResourceUpdated {
-        /// Which server.
+        /// The name of the server.
         server: String,
-        /// The address of the resource.
+        /// The URI of the resource.
         uri: String,
     },
-    /// The scanner found something in a definition.
+    /// The scanner flagged a definition.
     DefinitionFlagged {
-        /// Which server.
+        /// The name of the server.
         server: String,
-        /// What the definition describes: a tool, a prompt.
+        /// The kind of definition, such as `tool` or `prompt`.
         kind: &'static str,
-        /// Its name.
+        /// The name of the definition.
         name: String,
         /// The fingerprint of the definition.
         digest: String,
-        /// How serious it is: `inform`, `ask` or `block`.
+        /// The severity: `inform`, `ask` or `block`.
         severity: &'static str,
-        /// The rules that found something.
+        /// The scanner rules that matched.
         rules: Vec<&'static str>,
     },
-    /// The result of a call tries something on the model that gets it.
+    /// The scanner flagged the result of a call as a possible prompt injection.
     ResultFlagged {
-        /// The call's id, where it is recorded.
+        /// The call's id, if the call is recorded.
         call: Option<String>,
-        /// Which server.
+        /// The name of the server.
         server: String,
-        /// What was called there.
+        /// The tool, resource or prompt.
         target: String,
-        /// How serious it is: `inform`, `ask` or `block`.
+        /// The severity: `inform`, `ask` or `block`.
         severity: &'static str,
-        /// The rules that found something.
+        /// The scanner rules that matched.
         rules: Vec<&'static str>,
     },
-    /// A server was asked to tell of a resource's changes.
+    /// A server was asked for notifications about a resource.
     ResourceSubscribed {
-        /// Which server.
+        /// The name of the server.
         server: String,
-        /// The address of the resource.
+        /// The URI of the resource.
         uri: String,
-        /// Why it does not, if it does not.
+        /// The reason that the subscription failed.
         problem: Option<String>,
     },
-    /// A server tells by itself that a task is not as it was.
+    /// A server reported a new state of a task.
     TaskChanged {
-        /// Which server.
+        /// The name of the server.
         server: String,
-        /// The server's name for the task.
+        /// The server's id of the task.
         task: String,
     },
-    /// What a server asked a person to do at an address is done, it says.
+    /// A server reported that a URL elicitation is complete.
     ElicitationComplete {
-        /// Which server.
+        /// The name of the server.
         server: String,
-        /// The server's name for the question.
+        /// The server's id of the elicitation.
         id: String,
     },
-    /// A call is about to leave us.
+    /// A call is about to be sent.
     CallStarted {
-        /// The call's id.
+        /// The id of the call.
         call: String,
-        /// Which server.
+        /// The name of the server.
         server: String,
-        /// What is called there.
+        /// The tool, resource or prompt.
         target: String,
         /// The names of the arguments, never their values.
         argument_keys: Vec<String>,
     },
     /// A call has ended.
     CallFinished {
-        /// The call's id.
+        /// The id of the call.
         call: String,
-        /// Which server.
+        /// The name of the server.
         server: String,
-        /// What was called there.
+        /// The tool, resource or prompt.
         target: String,
-        /// How it ended.
+        /// The kind of outcome, such as `ok`.
         outcome: String,
-        /// Why, if it did not end well.
+        /// The reason that the call did not succeed.
         message: Option<String>,
-        /// How long it took.
+        /// The duration in milliseconds.
         milliseconds: u64,
     },
-    /// A hook was asked before a call or told after it.
+    /// A hook ran before or after a call.
     HookRan {
-        /// The call's id.
+        /// The id of the call.
         call: String,
-        /// The hook, as its file names it.
+        /// The hook's name in its file.
         hook: String,
-        /// Whose hook it is.
+        /// The level of the hook's file, such as `user` or `project`.
         level: String,
-        /// `beforeMCPExecution` or `afterMCPExecution`.
+        /// The hook's event: `beforeMCPExecution` or `afterMCPExecution`.
         when: String,
-        /// What it answered, in one word; or `error`.
+        /// The hook's answer as one word, or `error`.
         answer: String,
-        /// What went wrong with it.
+        /// The reason that the hook failed.
         problem: Option<String>,
-        /// How long it took.
+        /// The duration in milliseconds.
         milliseconds: u64,
     },
-    /// Files of hooks were read, and not all of them count.
+    /// Hook files were loaded, and some of them are invalid.
     HooksRead {
-        /// Why not.
+        /// The problems of the hook files.
         problems: Vec<String>,
     },
     /// A desktop notification could not be shown.
     NotNotified {
-        /// Why not.
+        /// The reason that it failed.
         problem: String,
     },
-    /// Something waits for a person.
+    /// A review or question waits for a person.
     Waiting {
-        /// Its name in the queue.
+        /// The id in the review queue.
         id: String,
-        /// What it is, in one word: `review`, `form`, `url`.
+        /// The kind of entry: `review`, `form` or `url`.
         kind: String,
-        /// Which server it is about.
+        /// The name of the server that it concerns.
         server: String,
-        /// What is called there, where that is known.
+        /// The tool, resource or prompt, if known.
         target: Option<String>,
-        /// The call's id, where that is known.
+        /// The id of the call, if known.
         call: Option<String>,
     },
-    /// Something does not wait for a person any more.
+    /// A review or question left the queue.
     Answered {
-        /// Its name in the queue.
+        /// The id in the review queue.
         id: String,
-        /// What was answered, in one word; or `expired`, or `withdrawn`.
+        /// The answer as one word, or `expired` or `withdrawn`.
         how: String,
-        /// Who answered.
+        /// The person or face that answered.
         by: Option<String>,
     },
 }
 
 /// Emits events and hands out receivers.
 ///
-/// There are two streams, because thousands of calls may start and end per second and most watchers
-/// wait for other events. For those, no call event is built, and none wakes them.
+/// There are two streams: thousands of calls may start and end per second, and most watchers wait
+/// for other events. No call event is built for those watchers or wakes them.
 #[derive(Clone, Debug)]
 pub struct Events {
     next: Arc<AtomicU64>,
@@ -227,11 +225,10 @@ impl Events {
     /// Emits an event to all watchers. `what` runs only if there is a watcher.
     pub fn emit(&self, what: impl FnOnce() -> EventKind) {
         let number = self.next_number();
-        let some = self.all.receiver_count() > 0;
-        let few = self.without_calls.receiver_count() > 0;
-        if some || few {
+        if self.all.receiver_count() + self.without_calls.receiver_count() > 0 {
             let event = Event { number, what: what() };
-            // One of the channels may have no receiver, or have lost its last one since.
+            // A send fails only without a receiver: one channel may have none, or have lost its
+            // last one since it was counted.
             _ = self.without_calls.send(event.clone());
             _ = self.all.send(event);
         }
@@ -247,21 +244,18 @@ impl Events {
     }
 
     /// Watches all events from now on.
-    #[must_use]
     pub fn watch(&self) -> broadcast::Receiver<Event> {
         self.all.subscribe()
     }
 
-    /// Watches events from now on, except for the start and end of calls, whose numbers are
-    /// skipped.
-    #[must_use]
+    /// Watches events from now on, without the start and end of calls; their numbers are skipped.
     pub fn watch_without_calls(&self) -> broadcast::Receiver<Event> {
         self.without_calls.subscribe()
     }
 
-    /// Returns the next number. Numbers advance even without watchers, so that a gap always means
-    /// missed events.
     fn next_number(&self) -> u64 {
+        // Numbers advance even without watchers, so that a gap always means missed events.
+        // `Relaxed`, since only uniqueness matters: the channels carry the events themselves.
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 }

@@ -1,4 +1,4 @@
-//! Formats a result for a terminal: text as it is, other content described, everything escaped.
+//! Formats a result for a terminal: text verbatim, other content described, everything escaped.
 
 use switchboard_text::{escape_line, escape_prose};
 
@@ -6,11 +6,9 @@ use crate::content::{Item, Reply};
 use crate::media::{decoded_len, human_size};
 
 /// Formats a result for a person, without a trailing line feed.
-///
-/// Structured content is shown only if there is no other content, since it usually repeats the
-/// text.
 #[must_use]
 pub fn for_person(reply: &Reply) -> String {
+    // Structured content usually repeats the text, so it is shown only if there is no other.
     if let ([], Some(structured)) = (reply.items.as_slice(), reply.structured_pretty()) {
         return escape_prose(&structured).into_owned();
     }
@@ -21,6 +19,7 @@ pub fn for_person(reply: &Reply) -> String {
     parts.join("\n")
 }
 
+// Every string of a server is escaped: a control sequence could otherwise forge terminal output.
 fn show_item(item: &Item) -> String {
     match item {
         Item::Text(text) => escape_prose(text).into_owned(),

@@ -1,8 +1,8 @@
 //! The types of a call that all other crates share: caller, target and outcome.
 //!
 //! Plain types for callers, targets, outcomes, events, timelines, tasks and the content of results,
-//! and the small runtime pieces that carry them ([`Published`], [`Events`], [`Tasks`]). Nothing
-//! here decides, connects or stores.
+//! and the small runtime pieces that carry them ([`Published`], [`Events`], [`Tasks`]). This crate
+//! never decides, connects or stores.
 
 mod call_timeline;
 mod caller;

@@ -6,7 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 /// The media type of unrecognized content.
 pub(crate) const OCTET_STREAM: &str = "application/octet-stream";
 
-/// File signatures: media type, first bytes, and further bytes at an offset.
+/// File signatures as media type, first bytes, and further bytes at an offset.
 const SIGNATURES: [(&str, &[u8], usize, &[u8]); 10] = [
     ("image/png", b"\x89PNG\r\n\x1a\n", 0, b""),
     ("image/jpeg", b"\xff\xd8\xff", 0, b""),
@@ -27,6 +27,7 @@ pub(crate) fn is_media_type(text: &str) -> bool {
     let is_name = |name: &str| !name.is_empty() && !name.contains([' ', '"', '=']);
     let (name, _) = text.split_once(';').unwrap_or((text, ""));
     let halves = name.trim().split_once('/');
+    // A text of many words is prose, which could carry instructions to the model.
     let few_words = text.split_ascii_whitespace().count() < 4;
     let is_named = halves.is_some_and(|(kind, rest)| is_name(kind) && is_name(rest));
     text.len() <= MAX_LEN && text.bytes().all(is_sign) && is_named && few_words
@@ -34,6 +35,7 @@ pub(crate) fn is_media_type(text: &str) -> bool {
 
 /// Detects the media type from the first bytes of base64 content.
 pub(crate) fn guess_media_type(data: &str) -> &'static str {
+    // Base64 decodes in groups of four digits; 32 of them cover the longest signature.
     let Some(start) = data.get(..data.len().min(32) / 4 * 4) else { return OCTET_STREAM };
     let Ok(bytes) = STANDARD.decode(start) else { return OCTET_STREAM };
     let found = SIGNATURES.iter().find(|(_, start, place, then)| {
@@ -44,11 +46,12 @@ pub(crate) fn guess_media_type(data: &str) -> &'static str {
 
 /// Returns the decoded size of base64 content.
 pub fn decoded_len(data: &str) -> usize {
+    // Counted instead of decoded: content may be large. Some encoders wrap lines, as MIME does.
     let digits = data.bytes().filter(|byte| !byte.is_ascii_whitespace() && *byte != b'=').count();
     digits * 3 / 4
 }
 
-/// Formats a size for people.
+/// Formats a size in decimal units, such as `12.3 KB`.
 pub fn human_size(bytes: usize) -> String {
     if bytes < 1000 {
         return format!("{bytes} B");

@@ -16,11 +16,11 @@ pub struct Outcome {
     pub reason: Option<String>,
     /// A sentence for a person or a model.
     pub message: Option<String>,
-    /// The suggested next step.
     pub hint: Option<String>,
     /// The result as JSON text, byte for byte as the server sent it.
     pub result: Option<Bytes>,
-    /// The server's error, for faces that forward it. Not recorded.
+    /// The server's error, for faces that forward it; not recorded.
+    // Boxed: errors are rare, and every step of the pipeline moves outcomes by value.
     pub error: Option<Box<RpcError>>,
 }
 
@@ -32,29 +32,29 @@ pub struct Outcome {
 pub enum OutcomeKind {
     /// The server answered with a result.
     Ok,
-    /// The tool ran and reports a failure.
+    /// The tool ran and reported an error.
     ToolError,
-    /// Policy, a hook or the organisation forbade it.
+    /// The policy, a hook or the organisation denied the call.
     Denied,
-    /// A person said no.
+    /// A person rejected the call.
     Rejected,
-    /// Nothing was sent to the server.
+    /// The call was never sent to the server.
     NotSent,
-    /// The server proved that it did not run it.
+    /// The server provably did not run the call.
     Refused,
     /// The server answered with an error.
     Failed,
-    /// It was sent and no valid answer came; it may have run.
+    /// The call was sent, but no valid answer arrived; it may have run.
     Unknown,
-    /// The caller withdrew it.
+    /// The caller cancelled the call.
     Cancelled,
-    /// The answer does not have the promised shape.
+    /// The result does not match the output schema or the protocol.
     InvalidOutput,
 }
 
 /// The text is not the name of an outcome.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is not an outcome")]
+#[error("unknown outcome `{0}`")]
 pub struct UnknownOutcome(String);
 
 impl OutcomeKind {
@@ -73,7 +73,6 @@ impl OutcomeKind {
     ];
 
     /// Returns the word used in records, events and JSON.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Ok => "ok",
@@ -92,6 +91,7 @@ impl OutcomeKind {
 
 impl fmt::Display for OutcomeKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // `pad` honours the width in `{:<15}`, so tables can align it.
         f.pad(self.as_str())
     }
 }
@@ -100,10 +100,8 @@ impl FromStr for OutcomeKind {
     type Err = UnknownOutcome;
 
     fn from_str(text: &str) -> Result<Self, UnknownOutcome> {
-        Self::ALL
-            .into_iter()
-            .find(|kind| kind.as_str() == text)
-            .ok_or_else(|| UnknownOutcome(text.to_owned()))
+        let mut kinds = Self::ALL.into_iter();
+        kinds.find(|kind| kind.as_str() == text).ok_or_else(|| UnknownOutcome(text.to_owned()))
     }
 }
 
@@ -112,86 +110,73 @@ impl Outcome {
     pub const TASK_RUNNING: &'static str = "task_running";
     /// The reason of a call whose task cannot be reached.
     pub const TASK_AWAY: &'static str = "task_away";
-
     /// The reason of a call that was denied because only read-only calls may run.
     pub const READ_ONLY: &'static str = "read_only";
 
     /// Returns whether the call was denied because only read-only calls may run.
-    #[must_use]
     pub fn is_read_only(&self) -> bool {
         self.kind == OutcomeKind::Denied && self.reason.as_deref() == Some(Self::READ_ONLY)
     }
 
     /// Returns whether the call has not ended: its task can still be awaited.
-    #[must_use]
     pub fn is_running(&self) -> bool {
+        // A running task has no kind of its own: until it ends, its outcome is unknown.
         let reason = self.reason.as_deref();
         self.kind == OutcomeKind::Unknown
             && matches!(reason, Some(Self::TASK_RUNNING | Self::TASK_AWAY))
     }
 
     /// Creates an outcome with only a kind; the `with_` methods add the rest.
-    #[must_use]
     pub const fn new(kind: OutcomeKind) -> Self {
         Self { kind, reason: None, message: None, hint: None, result: None, error: None }
     }
 
     /// The server answered with this result.
-    #[must_use]
     pub fn ok(result: Bytes) -> Self {
         Self { result: Some(result), ..Self::new(OutcomeKind::Ok) }
     }
 
     /// The tool ran, and this result reports its error.
-    #[must_use]
     pub fn tool_error(result: Bytes) -> Self {
         Self { result: Some(result), ..Self::new(OutcomeKind::ToolError) }
     }
 
     /// Policy, a hook or the organisation denied the call.
-    #[must_use]
     pub fn denied(reason: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(OutcomeKind::Denied).with_reason(reason).with_message(message)
     }
 
     /// A person rejected the call, optionally with feedback.
-    #[must_use]
     pub fn rejected(feedback: Option<String>) -> Self {
         Self { message: feedback, ..Self::new(OutcomeKind::Rejected).with_reason("person") }
     }
 
-    /// Nothing was sent to the server.
-    #[must_use]
+    /// The call was never sent to the server.
     pub fn not_sent(reason: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(OutcomeKind::NotSent).with_reason(reason).with_message(message)
     }
 
     /// The server provably did not run the call.
-    #[must_use]
     pub fn refused(reason: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(OutcomeKind::Refused).with_reason(reason).with_message(message)
     }
 
     /// The server answered with an error.
-    #[must_use]
     pub fn failed(reason: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(OutcomeKind::Failed).with_reason(reason).with_message(message)
     }
 
     /// The call was sent, but no valid answer arrived; it may have run.
-    #[must_use]
     pub fn unknown(reason: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(OutcomeKind::Unknown).with_reason(reason).with_message(message)
     }
 
     /// The caller cancelled the call.
-    #[must_use]
     pub fn cancelled(reason: impl Into<String>, message: impl Into<String>) -> Self {
         Self::new(OutcomeKind::Cancelled).with_reason(reason).with_message(message)
     }
 
     /// The result does not match the output schema or the protocol; it is kept as evidence.
-    #[must_use]
     pub fn invalid_output(message: impl Into<String>, result: Bytes) -> Self {
         Self { result: Some(result), ..Self::new(OutcomeKind::InvalidOutput).with_message(message) }
     }
@@ -203,7 +188,7 @@ impl Outcome {
         self
     }
 
-    /// Sets the message.
+    /// Sets the message for a person or a model.
     #[must_use]
     pub fn with_message(mut self, message: impl Into<String>) -> Self {
         self.message = Some(message.into());
@@ -217,17 +202,10 @@ impl Outcome {
         self
     }
 
-    /// Sets the server's error.
+    /// Sets the error that the server answered with.
     #[must_use]
     pub fn with_error(mut self, error: RpcError) -> Self {
         self.error = Some(Box::new(error));
-        self
-    }
-
-    /// Sets the result, as JSON text.
-    #[must_use]
-    pub fn with_result(mut self, result: Bytes) -> Self {
-        self.result = Some(result);
         self
     }
 }

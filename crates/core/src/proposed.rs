@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use switchboard_wire::Json;
 
-/// A proposed call.
+/// A call before its target is looked up and its arguments are checked.
 #[derive(Clone, Debug)]
 pub struct ProposedCall {
     pub target: Target,
@@ -23,7 +23,7 @@ pub struct Target {
     pub name: String,
 }
 
-/// The kind of a target.
+/// The kind of definition that a call refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TargetKind {
     Tool,
@@ -32,29 +32,26 @@ pub enum TargetKind {
 }
 
 impl ProposedCall {
-    /// Proposes a tool call.
-    #[must_use]
+    /// Proposes to call a tool.
     pub fn tool(server: &str, tool: &str, arguments: Json) -> Self {
         Self { target: Target::new(TargetKind::Tool, server, tool), arguments }
     }
 
-    /// Proposes reading a resource.
-    #[must_use]
+    /// Proposes to read a resource.
     pub fn resource(server: &str, uri: &str) -> Self {
+        // Policy and record expect an object, although a resource takes no arguments.
         let arguments = Json::from_trusted("{}".to_owned());
         Self { target: Target::new(TargetKind::Resource, server, uri), arguments }
     }
 
-    /// Proposes getting a prompt.
-    #[must_use]
+    /// Proposes to get a prompt.
     pub fn prompt(server: &str, prompt: &str, arguments: Json) -> Self {
         Self { target: Target::new(TargetKind::Prompt, server, prompt), arguments }
     }
 }
 
 impl Target {
-    /// Creates a target.
-    #[must_use]
+    /// Creates a target from its parts, unchecked.
     pub fn new(kind: TargetKind, server: &str, name: &str) -> Self {
         Self { server: server.to_owned(), kind, name: name.to_owned() }
     }
@@ -67,8 +64,7 @@ impl fmt::Display for Target {
 }
 
 impl TargetKind {
-    /// Returns the kind as a word.
-    #[must_use]
+    /// Returns the kind as a lower-case word.
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Tool => "tool",
@@ -78,7 +74,6 @@ impl TargetKind {
     }
 
     /// Parses the word of [`TargetKind::as_str`].
-    #[must_use]
     pub fn from_word(word: &str) -> Option<Self> {
         [Self::Tool, Self::Resource, Self::Prompt].into_iter().find(|kind| kind.as_str() == word)
     }
@@ -90,12 +85,12 @@ impl fmt::Display for TargetKind {
     }
 }
 
-/// A person's answer to the question whether a call may run.
+/// A person's answer in a review.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Answer {
-    /// Runs the call, this once.
+    /// Runs the call only this time.
     Run,
-    /// Runs the call with these arguments instead, as the text of a JSON object.
+    /// Runs the call with other arguments, as the text of a JSON object.
     RunWith(String),
     /// Runs the call, and allows the tool for the rest of the caller's session.
     Session,
@@ -106,11 +101,11 @@ pub enum Answer {
     Reject(String),
 }
 
-/// How much harm a call could do.
+/// The estimated harm that a call could do.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Risk {
-    /// From 0 to 100.
+    /// The score, from 0 (harmless) to 100.
     pub score: u8,
-    /// Why, in short sentences, the weightiest first.
+    /// The reasons in short sentences, the most important first.
     pub reasons: Vec<String>,
 }

@@ -8,6 +8,7 @@ use ring::rand::{SecureRandom as _, SystemRandom};
 #[must_use]
 pub fn random_bytes<const COUNT: usize>() -> Option<[u8; COUNT]> {
     let mut bytes = [0; COUNT];
+    // There is no fallback to a weaker generator: tokens and nonces must not be guessable.
     SystemRandom::new().fill(&mut bytes).ok()?;
     Some(bytes)
 }

@@ -1,5 +1,4 @@
-//! `Published`, a value that one task writes and all others read, and `Tasks`, the only place that
-//! spawns tasks.
+//! `Published`, a value that one task writes and others read, and `Tasks`, which spawns tasks.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -21,20 +20,20 @@ impl<T> Clone for Published<T> {
 }
 
 impl<T> Published<T> {
-    /// Publishes an initial value.
-    #[must_use]
+    /// Creates the publisher with an initial value.
     pub fn new(value: T) -> Self {
         Self { sender: Arc::new(watch::Sender::new(Arc::new(value))) }
     }
 
     /// Returns the latest value.
-    #[must_use]
     pub fn load(&self) -> Arc<T> {
+        // `borrow` holds a lock that blocks the writer, so only the `Arc` is cloned under it.
         Arc::clone(&self.sender.borrow())
     }
 
-    /// Replaces the value.
+    /// Replaces the value and wakes the receivers of changes.
     pub fn publish(&self, value: T) {
+        // `send` would discard the value while there is no receiver.
         self.sender.send_replace(Arc::new(value));
     }
 
@@ -61,12 +60,13 @@ impl<T> Changes<T> {
     pub async fn changed(&mut self) -> Arc<T> {
         match self.receiver.changed().await {
             Ok(()) => self.load(),
+            // Callers wait in a `select!` loop, which would spin on an error that returns at once.
             Err(_) => std::future::pending().await,
         }
     }
 }
 
-/// The tasks of one host: each is tracked, told to stop and awaited.
+/// The tasks of one host, which end together.
 #[derive(Clone, Debug, Default)]
 pub struct Tasks {
     tracker: TaskTracker,
@@ -83,7 +83,6 @@ impl Tasks {
     }
 
     /// Returns the token that is cancelled when the tasks should stop.
-    #[must_use]
     pub const fn stop_token(&self) -> &CancellationToken {
         &self.stop
     }
@@ -91,6 +90,7 @@ impl Tasks {
     /// Stops all tasks and waits for them up to `limit`; returns whether all have ended.
     pub async fn stop(&self, limit: Duration) -> bool {
         self.stop.cancel();
+        // `wait` returns only if the tracker is closed, even without tasks.
         self.tracker.close();
         tokio::time::timeout(limit, self.tracker.wait()).await.is_ok()
     }

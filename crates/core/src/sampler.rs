@@ -16,7 +16,7 @@ pub trait Sampler: Send + Sync {
     fn sample<'a>(&'a self, request: &'a SampleRequest) -> SampleFuture<'a>;
 }
 
-/// A server's model preferences.
+/// The model preferences of a sampling request.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelPreferences {
     /// The only profile that may answer, if the configuration names one.
@@ -43,26 +43,22 @@ pub struct ChosenModel {
 /// Whether a model supports tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolUse {
-    /// Through its API.
     Native,
     None,
 }
 
-/// A sampling request.
+/// A server's request for an answer of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleRequest {
-    /// The server that sent it.
+    /// The server that sent the request.
     pub server: String,
-    /// The profile that answers.
     pub profile: String,
-    /// The system prompt.
     pub system: String,
     /// The messages, the oldest first.
     pub messages: Vec<SampleMessage>,
     /// The tools that the model may call; the server runs them.
     pub tools: Vec<SampleTool>,
     pub tool_choice: SampleToolChoice,
-    /// Maximum number of tokens of the answer.
     pub max_tokens: usize,
     pub temperature: Option<f64>,
     pub stop_sequences: Vec<String>,
@@ -75,42 +71,31 @@ pub struct SampleMessage {
     pub parts: Vec<SamplePart>,
 }
 
-/// The role of a message.
+/// The author of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SampleRole {
     User,
     Assistant,
 }
 
-/// A part of a message.
+/// One content block of a message.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SamplePart {
     Text(String),
     Image(SampleMedia),
     Audio(SampleMedia),
-    /// A tool call of the model.
-    Call {
-        id: String,
-        name: String,
-        input: Value,
-    },
-    /// The result of a tool call.
-    Result {
-        id: String,
-        text: String,
-        images: Vec<SampleMedia>,
-        failed: bool,
-    },
+    Call { id: String, name: String, input: Value },
+    Result { id: String, text: String, images: Vec<SampleMedia>, failed: bool },
 }
 
-/// An image or audio recording.
+/// An image or audio recording, as base64 data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SampleMedia {
     pub mime: String,
     pub data: String,
 }
 
-/// A tool that the server runs.
+/// A tool that the requesting server runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SampleTool {
     pub name: String,
@@ -122,7 +107,6 @@ pub struct SampleTool {
 /// Whether the model may, must or must not call a tool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum SampleToolChoice {
-    /// The model decides.
     #[default]
     Auto,
     Required,
@@ -132,7 +116,7 @@ pub enum SampleToolChoice {
 /// The answer of a model.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SampleResult {
-    /// The vendor's name of the model that answered.
+    /// The model that answered, as its vendor names it.
     pub model: String,
     pub text: String,
     /// The tool calls: id, tool name and arguments.
@@ -146,10 +130,7 @@ pub struct SampleResult {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SampleStop {
     End,
-    /// A stop sequence.
     Sequence,
-    /// The token limit.
     Length,
-    /// Tool calls.
     Calls,
 }

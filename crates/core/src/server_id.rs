@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use serde::{Serialize, Serializer};
 
-/// Maximum length of a name.
+/// Maximum length of a server name.
 const MAX_NAME_BYTES: usize = 200;
 
-/// The name of a server.
+/// The name of a server, as the configuration spells it.
 ///
 /// Names such as `github.com/example/files` are in use, so no character has a meaning: a name is
 /// never split, trimmed or case-folded. It is escaped for display.
@@ -21,10 +21,8 @@ pub struct ServerId(Arc<str>);
 pub enum ServerIdError {
     #[error("a server name cannot be empty")]
     Empty,
-    /// The name exceeds the maximum length.
     #[error("a server name cannot be longer than {MAX_NAME_BYTES} bytes, this one has {0}")]
     TooLong(usize),
-    /// A line break, an escape code or another control character.
     #[error("a server name cannot contain control characters")]
     ControlCharacter,
 }
@@ -38,6 +36,7 @@ impl ServerId {
         if name.len() > MAX_NAME_BYTES {
             return Err(ServerIdError::TooLong(name.len()));
         }
+        // A line break in a name could forge a line of a log or a prompt.
         if name.chars().any(char::is_control) {
             return Err(ServerIdError::ControlCharacter);
         }
@@ -62,17 +61,10 @@ impl AsRef<str> for ServerId {
     }
 }
 
+// Maps with this key accept `&str`: the derived `Eq`, `Ord` and `Hash` are those of the text.
 impl Borrow<str> for ServerId {
     fn borrow(&self) -> &str {
         &self.0
-    }
-}
-
-impl TryFrom<&str> for ServerId {
-    type Error = ServerIdError;
-
-    fn try_from(name: &str) -> Result<Self, Self::Error> {
-        Self::new(name)
     }
 }
 

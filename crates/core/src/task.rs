@@ -4,12 +4,11 @@ use std::time::Duration;
 
 use switchboard_wire::Era;
 
-/// A task as its server identifies it.
+/// A task, as its server identifies it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskHandle {
-    /// The server's id of the task.
     pub id: String,
-    /// The era of the task API: the two have nothing in common.
+    /// The protocol era of the task, since the task APIs of the two eras differ entirely.
     pub era: Era,
     /// The poll interval that the server asks for.
     pub poll: Option<Duration>,
@@ -17,12 +16,12 @@ pub struct TaskHandle {
     pub ttl: Option<Duration>,
 }
 
-/// The state of a task, as its server reports it.
+/// A task's state, as its server reports it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskState {
     pub status: TaskStatus,
     pub message: Option<String>,
-    /// The poll interval that the server asks for from now on.
+    /// The new poll interval that the server asks for.
     pub poll: Option<Duration>,
 }
 
@@ -33,15 +32,13 @@ pub struct TaskUpdate {
     pub state: TaskState,
 }
 
-/// The status of a task.
+/// The protocol's status of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TaskStatus {
     Working,
-    /// It waits for answers to its requests.
+    /// The task waits for answers to its requests.
     InputRequired,
-    /// It has a result.
     Completed,
-    /// It ended without a result.
     Failed,
     Cancelled,
 }
@@ -51,7 +48,6 @@ impl TaskStatus {
         [Self::Working, Self::InputRequired, Self::Completed, Self::Failed, Self::Cancelled];
 
     /// Returns the protocol's word, which is the same in both eras.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Working => "working",
@@ -62,20 +58,18 @@ impl TaskStatus {
         }
     }
 
-    /// Returns whether the status cannot change any more.
-    #[must_use]
+    /// Returns whether the task has ended.
     pub const fn is_final(self) -> bool {
         matches!(self, Self::Completed | Self::Failed | Self::Cancelled)
     }
 
-    /// Returns the status for the protocol's word.
-    #[must_use]
+    /// Parses the protocol's word for a status.
     pub fn parse(word: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == word)
     }
 }
 
-/// The location of a task.
+/// The server instance that runs a task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskPlace {
     pub server: String,

@@ -1,4 +1,4 @@
-//! The steps between the start and the end of a call, bounded however many there are.
+//! The steps between the start and the end of a call, in bounded memory.
 
 use std::time::Duration;
 
@@ -10,18 +10,17 @@ use switchboard_text::redact_text;
 
 /// Maximum number of sampled steps of one kind, in addition to the first and the last.
 const MAX_SAMPLED: usize = 20;
-/// Maximum number of steps that are not sampled.
+/// Maximum number of decisions, hooks and questions.
 const MAX_SINGLE: usize = 200;
-/// Maximum number of characters kept of a text.
+/// Maximum length of a recorded text, in characters.
 const MAX_TEXT_CHARS: usize = 500;
-/// Maximum number of characters buffered of a text before redaction. Longer than
-/// [`MAX_TEXT_CHARS`], so that truncation does not split a secret before it is redacted.
+/// Maximum length of a text before redaction, in characters.
+// Longer than `MAX_TEXT_CHARS`: half a secret would no longer be recognized and redacted.
 const MAX_BUFFERED_CHARS: usize = 4_000;
 
 /// The steps of one call, in addition to those in its row.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Timeline {
-    /// Decisions, hooks and questions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     single: Vec<TimelineStep>,
     #[serde(default, skip_serializing_if = "SampledSteps::is_empty")]
@@ -37,110 +36,106 @@ pub struct Timeline {
 pub struct TimelineStep {
     #[serde(serialize_with = "to_microseconds", deserialize_with = "from_microseconds")]
     pub at: Timestamp,
-    /// The duration in microseconds, if known.
+    /// The duration in microseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     took: Option<u64>,
     #[serde(flatten)]
     pub what: Happened,
 }
 
-/// What can happen in the course of a call.
+/// A step in the course of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "what", rename_all = "snake_case")]
 pub enum Happened {
-    /// It was decided about, before or after a hook was asked.
+    /// The call was allowed, denied or sent to review.
     Decided {
-        /// `allow`, `ask` or `deny`.
+        /// The verdict: `allow`, `ask` or `deny`.
         verdict: String,
-        /// The rule, the person or the hook.
+        /// The rule, person or hook that decided.
         by: String,
     },
-    /// A hook was asked before the call or told after it.
+    /// A hook ran before or after the call.
     Hook {
-        /// The hook, as its file names it.
+        /// The hook's name in its file.
         hook: String,
-        /// Whose it is.
+        /// The level of the hook's file, such as `user` or `project`.
         level: String,
-        /// `beforeMCPExecution` or `afterMCPExecution`.
+        /// The hook's event: `beforeMCPExecution` or `afterMCPExecution`.
         when: String,
-        /// What it answered, in one word; `told`, or `error`.
+        /// The hook's answer as one word, or `told` or `error`.
         answer: String,
-        /// What went wrong with it.
+        /// The reason that the hook failed.
         problem: Option<String>,
-        /// What it said to the person or to the model.
+        /// The hook's message to the person or the model.
         message: Option<String>,
     },
-    /// The server asked for something.
+    /// The server sent a request during the call.
     Asked {
-        /// What for: the method of the protocol.
+        /// The protocol method of the request.
         method: String,
-        /// What it said to the person.
+        /// The server's message to the person.
         message: Option<String>,
-        /// What it was answered, in one word or with the reason of the refusal; none if the call
-        /// ended before.
+        /// The answer as one word, or the reason of a refusal; null if the call ended first.
         answer: Option<String>,
     },
-    /// The server told how far it is.
+    /// The server reported progress of the call.
     Progress {
-        /// Which report it is, from 1.
+        /// The number of the report, from 1.
         number: u64,
-        /// How far.
+        /// The progress made so far.
         progress: Number,
-        /// Of how much.
+        /// The progress at completion, if known.
         total: Option<Number>,
-        /// In words.
+        /// The server's description of the progress.
         message: Option<String>,
     },
-    /// The server sent a message for its log.
+    /// The server sent a log message.
     Said {
-        /// Which message it is, from 1.
+        /// The number of the message, from 1.
         number: u64,
-        /// How serious it is.
+        /// The severity, in the protocol's word.
         level: String,
-        /// The message.
+        /// The text of the message.
         text: String,
     },
-    /// The server goes on with the call as a task, or said something new of that.
+    /// The server runs the call as a task, or reported a new state of it.
     Task {
-        /// Which word of the server it is, from 1.
+        /// The number of the report, from 1.
         number: u64,
-        /// How far the task is, in the protocol's word.
+        /// The task's status, in the protocol's word.
         status: String,
-        /// What the server says of it.
+        /// The server's description of the status.
         message: Option<String>,
     },
 }
 
-/// A step as faces show it.
+/// One step of a call's timeline.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct ShownStep {
-    /// When it began.
+    /// The time at which the step began.
     pub at: String,
-    /// How long after the call was opened, in milliseconds.
+    /// Milliseconds between the start of the call and this step.
     pub after_milliseconds: f64,
-    /// How long it took, where that is known.
+    /// The duration in milliseconds, if known.
     pub milliseconds: Option<f64>,
-    /// What it was.
+    /// The kind of step and its details.
     #[serde(flatten)]
     pub what: Happened,
 }
 
 impl TimelineStep {
     /// Creates a step that has just ended.
-    #[must_use]
     pub fn ended_now(took: Duration, what: Happened) -> Self {
         let now = Timestamp::now();
         Self { at: now.checked_sub(took).unwrap_or(now), took: Some(microseconds(took)), what }
     }
 
     /// Creates a step at the current time.
-    #[must_use]
     pub fn now(what: Happened) -> Self {
         Self { at: Timestamp::now(), took: None, what }
     }
 
     /// Returns the duration, if known.
-    #[must_use]
     pub fn took(&self) -> Option<Duration> {
         self.took.map(Duration::from_micros)
     }
@@ -148,7 +143,6 @@ impl TimelineStep {
 
 impl Timeline {
     /// Returns all kept steps, in the order of their times.
-    #[must_use]
     pub fn steps(&self) -> Vec<&TimelineStep> {
         let thinned =
             [&self.progress, &self.said, &self.task].into_iter().flat_map(SampledSteps::steps);
@@ -158,7 +152,6 @@ impl Timeline {
     }
 
     /// Returns the view models of the steps, with times relative to the opening of the call.
-    #[must_use]
     pub fn step_views(&self, opened: Timestamp) -> Vec<ShownStep> {
         let shown = |step: &TimelineStep| ShownStep {
             at: step.at.to_string(),
@@ -170,13 +163,11 @@ impl Timeline {
     }
 
     /// Returns the number of progress reports, kept or not.
-    #[must_use]
     pub const fn progress_reports(&self) -> u64 {
         self.progress.count
     }
 
     /// Returns the number of log messages of the server, kept or not.
-    #[must_use]
     pub const fn messages(&self) -> u64 {
         self.said.count
     }
@@ -194,6 +185,7 @@ impl Timeline {
 
     /// Adds a decision, a hook or a question; returns its index, or `None` if the timeline is full.
     pub fn add(&mut self, step: TimelineStep) -> Option<usize> {
+        // A server that asks without end must not make the record grow without end.
         if self.single.len() >= MAX_SINGLE {
             return None;
         }
@@ -203,6 +195,7 @@ impl Timeline {
 
     /// Adds a decision, unless the previous one was the same.
     pub fn add_decision(&mut self, verdict: &str, by: &str) {
+        // The policy decides again after a hook has run, usually with the same verdict.
         let decided = Happened::Decided { verdict: verdict.to_owned(), by: by.to_owned() };
         let is_decision = |step: &&TimelineStep| matches!(step.what, Happened::Decided { .. });
         let before = self.single.iter().rev().find(is_decision);
@@ -216,12 +209,13 @@ impl Timeline {
         let Some(step) = self.single.get_mut(place) else { return };
         if let Happened::Asked { answer, .. } = &mut step.what {
             *answer = Some(word);
+            // Negative if the clock was set back since; the duration is then unknown.
             let took = Timestamp::now().duration_since(step.at);
             step.took = Duration::try_from(took).ok().map(microseconds);
         }
     }
 
-    /// Adds a progress report.
+    /// Adds a progress report of the server.
     pub fn add_progress(
         &mut self,
         progress: Number,
@@ -259,6 +253,7 @@ impl Timeline {
 
 impl Happened {
     fn redact(&mut self) {
+        // Fields are listed instead of skipped by `..`, so that no new text escapes redaction.
         let texts: [Option<&mut String>; 4] = match self {
             Self::Decided { by, verdict: _ } => [Some(by), None, None, None],
             Self::Hook { hook, problem, message, level: _, when: _, answer: _ } => {
@@ -267,7 +262,9 @@ impl Happened {
             Self::Asked { method, message, answer } => {
                 [Some(method), message.as_mut(), answer.as_mut(), None]
             }
-            Self::Progress { message, .. } => [message.as_mut(), None, None, None],
+            Self::Progress { message, number: _, progress: _, total: _ } => {
+                [message.as_mut(), None, None, None]
+            }
             Self::Said { level, text, number: _ } => [Some(level), Some(text), None, None],
             Self::Task { status, message, number: _ } => {
                 [Some(status), message.as_mut(), None, None]
@@ -280,13 +277,12 @@ impl Happened {
     }
 }
 
-/// Steps of one kind that may be numerous: keeps the first, the last, and a sample in between at
-/// equal distances.
+/// Steps of a frequent kind: the first, the last, and a sample at equal distances.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct SampledSteps {
     /// The number of steps, kept or not.
     count: u64,
-    /// The sampling interval: one of this many steps is kept.
+    /// The sampling interval, which doubles whenever `kept` is full.
     every: u64,
     kept: Vec<TimelineStep>,
     /// The last step, unless it is in `kept`.
@@ -300,6 +296,7 @@ impl SampledSteps {
     }
 
     fn add(&mut self, what: impl FnOnce(u64) -> Happened) {
+        // The derived default is 0.
         self.every = self.every.max(1);
         let is_kept = self.count.is_multiple_of(self.every);
         self.count += 1;
@@ -312,8 +309,7 @@ impl SampledSteps {
         self.kept.push(step);
         if self.kept.len() > MAX_SAMPLED + 1 {
             self.every *= 2;
-            // The number of kept steps is even here, so the last one would be dropped: keep it as
-            // `last`.
+            // The number of kept steps is even here, so `retain` would drop the last one.
             self.last = self.kept.pop();
             let mut is_odd = true;
             self.kept.retain(|_| {

@@ -8,23 +8,15 @@ use crate::text::Syntax;
 pub struct ProductAbilities {
     /// The supported HTTP transports; empty if the product only starts programs.
     pub kinds: &'static [EntryHttpKind],
-    /// Whether a program's working directory can be set.
     pub cwd: bool,
-    /// Whether a file with environment variables can be given.
     pub env_file: bool,
-    /// The timeout of a call.
     pub timeout: Option<TimeLimit>,
-    /// The timeout of a start.
     pub startup_timeout: Option<TimeLimit>,
-    /// Whether a server can be disabled.
     pub disabled: bool,
     /// Whether single tools can be auto-approved.
     pub approved: bool,
-    /// Whether all tools can be auto-approved at once.
     pub approve_all: bool,
-    /// Whether there is an allow-list of tools.
     pub allowed: bool,
-    /// Whether there is a deny-list of tools.
     pub denied: bool,
     pub oauth: OauthParts,
     /// How environment values can be passed by name, besides variables in texts.
@@ -33,13 +25,10 @@ pub struct ProductAbilities {
     pub headers_carry: CarriedNames,
     /// Converts a name to a valid server name of the product.
     pub(crate) names: fn(&str) -> String,
-    /// The syntax of variables in commands, arguments and folders.
+    /// The syntax of variables in commands, arguments and folders; the next three are for others.
     pub(crate) program: Syntax,
-    /// The syntax of variables in environment values.
     pub(crate) env: Syntax,
-    /// The syntax of variables in URLs.
     pub(crate) address: Syntax,
-    /// The syntax of variables in headers.
     pub(crate) headers: Syntax,
 }
 
@@ -47,16 +36,14 @@ pub struct ProductAbilities {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeLimit {
     pub unit: TimeUnit,
-    /// Minimum, in milliseconds.
     pub least_ms: u64,
-    /// Maximum, in milliseconds.
     pub most_ms: u64,
 }
 
-/// A unit of time.
+/// The unit in which a product writes durations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TimeUnit {
-    /// Seconds, including fractions.
+    /// Seconds, also with fractions.
     Seconds,
     WholeSeconds,
     Milliseconds,
@@ -68,7 +55,6 @@ pub struct OauthParts {
     pub client: bool,
     pub secret: bool,
     pub scopes: bool,
-    /// The port of the redirect URI.
     pub port: bool,
     /// Scopes and port require a client.
     pub only_with_client: bool,
@@ -77,7 +63,6 @@ pub struct OauthParts {
 /// The values that a separate list of names can pass to a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CarriedNames {
-    /// There is no such list.
     Nothing,
     /// An environment variable under its own name.
     SameVariable,
@@ -102,18 +87,17 @@ impl TimeLimit {
     pub(crate) const LONG_SECONDS: Self =
         Self { unit: TimeUnit::Seconds, least_ms: 1, most_ms: u32::MAX as u64 };
 
-    /// Returns the nearest duration that can be expressed.
     pub(crate) fn nearest(self, milliseconds: u64) -> u64 {
         let inside = milliseconds.clamp(self.least_ms, self.most_ms);
         match self.unit {
             TimeUnit::Seconds | TimeUnit::Milliseconds => inside,
+            // Up, since a shorter timeout could break calls that work today.
             TimeUnit::WholeSeconds => inside.div_ceil(1_000).saturating_mul(1_000),
         }
     }
 }
 
 impl ProductAbilities {
-    /// A product that supports only the basic settings.
     pub(crate) const MINIMAL: Self = Self {
         kinds: &[],
         cwd: false,
@@ -135,7 +119,6 @@ impl ProductAbilities {
         headers: Syntax::PLAIN,
     };
 
-    /// Returns minimal abilities with one syntax of variables for all values.
     pub(crate) const fn with_variables(syntax: Syntax) -> Self {
         Self { program: syntax, env: syntax, address: syntax, headers: syntax, ..Self::MINIMAL }
     }

@@ -34,25 +34,21 @@ pub enum ProductDialect {
 /// The servers found in a file.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ParsedServers {
-    /// The servers, in file order.
     pub entries: Vec<ServerEntry>,
-    /// Settings that could not be converted.
     pub notes: Vec<Note>,
 }
 
 /// The result of writing servers into a file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrittenFile {
-    /// The new text of the file.
     pub text: String,
     /// The names of the servers in the file, in the given order; `None` for one that is left out.
     pub names: Vec<Option<String>>,
-    /// Settings that cannot be expressed.
     pub notes: Vec<Note>,
 }
 
 impl ProductDialect {
-    /// All dialects.
+    /// All dialects, in the order in which they are shown.
     pub const ALL: [Self; 13] = [
         Self::ClaudeDesktop,
         Self::ClaudeCode,
@@ -89,8 +85,7 @@ impl ProductDialect {
         &self.grammar().abilities
     }
 
-    /// Returns the files that may contain servers. Within a scope, the file to write to comes
-    /// first.
+    /// Returns the files that may contain servers; in each scope, the one to write to is first.
     pub fn locations(self, surroundings: &UserFolders) -> Vec<Location> {
         (self.grammar().locations)(surroundings)
     }
@@ -108,7 +103,8 @@ impl ProductDialect {
                     (grammar.read_outside)(&file.root, &mut entry);
                     notes.extend(more);
                     if let Some(place) = entries.iter().position(|other| other.name == entry.name) {
-                        let message = "is there twice; the last one counts";
+                        // As in the products: a parser keeps the last of two equal keys.
+                        let message = "occurs twice; the last one is used";
                         notes.push(Note::new(&entry.name, "", NoteWeight::Changed, message));
                         entries.remove(place);
                     }
@@ -120,7 +116,6 @@ impl ProductDialect {
         Ok(ParsedServers { entries, notes })
     }
 
-    /// Reads a single entry, as links contain it.
     pub(crate) fn read_alone(
         self,
         name: &str,
@@ -132,8 +127,7 @@ impl ProductDialect {
         Ok((entry, notes))
     }
 
-    /// Returns the text of a file with these servers in it. Servers with the same name are
-    /// replaced; everything else is unchanged.
+    /// Adds servers to the text of a file, or replaces those with the same names.
     pub fn write(
         self,
         text: &str,
@@ -152,10 +146,11 @@ impl ProductDialect {
                 names.push(None);
                 continue;
             };
+            // Different names may have the same key once they are normalized.
             while !taken.insert((grammar.key)(&entry.name)) {
                 let before = entry.name.clone();
                 entry.name = format!("{before}-2");
-                let message = format!("is called `{}` there, the name is taken", entry.name);
+                let message = format!("is renamed to `{}`: the name is taken", entry.name);
                 notes.push(Note::new(&before, "", NoteWeight::Changed, message));
             }
             names.push(Some(entry.name.clone()));
@@ -165,6 +160,7 @@ impl ProductDialect {
         let mut changes = Vec::new();
         for entry in &left {
             let key = (grammar.key)(&entry.name);
+            // Which of the two the product uses is unknown, so neither can be edited.
             if file.servers.iter().filter(|(name, _)| *name == key).count() > 1 {
                 return Err(DialectError::Twice(key));
             }
@@ -174,6 +170,7 @@ impl ProductDialect {
                 (grammar.read_outside)(&file.root, &mut there);
                 there
             });
+            // An equal entry keeps its text, including its comments.
             if there.as_ref() != Some(entry) {
                 let settings = grammar.settings.iter().map(|(key, _)| *key);
                 let keys = grammar.keys.iter().copied().chain(settings).collect();
@@ -181,31 +178,29 @@ impl ProductDialect {
             }
         }
         let text = files::change(grammar.format, text, &path, &changes, &beside)?;
+        // The edits work on text, so the result is parsed before anyone writes it to disk.
         self.check(&file, &text, &path, &changes, &beside)?;
         Ok(WrittenFile { text, names, notes })
     }
 
-    /// Returns the members of an entry that was reduced before.
     fn members(self, entry: &ServerEntry) -> Vec<(String, Value)> {
         let grammar = self.grammar();
         let mut members = (grammar.write)(grammar, entry);
         let mut extra = entry.product_extra(self.id()).cloned().unwrap_or_default();
+        // `write_outside` writes these to their own place in the file.
         extra.retain(|key, _| !grammar.outside_keys.contains(&key.as_str()));
         add_extra(&mut members, &extra);
         members
     }
 
-    /// Returns the members of a single entry, as links contain it.
     pub(crate) fn write_alone(
         self,
         entry: &ServerEntry,
     ) -> (Option<Vec<(String, Value)>>, Vec<Note>) {
-        let mut notes = Vec::new();
-        let reduced = reduce(self.grammar(), entry, &mut notes);
+        let (reduced, notes) = self.expressible(entry);
         (reduced.map(|entry| self.members(&entry)), notes)
     }
 
-    /// Returns the items that an entry needs in lists elsewhere in the file.
     pub(crate) fn outside_lists(self, entry: &ServerEntry) -> Vec<Value> {
         let beside = (self.grammar().write_outside)(&Value::Null, std::slice::from_ref(entry));
         beside.into_iter().flat_map(|beside| beside.add).collect()
@@ -268,6 +263,7 @@ impl ProductDialect {
 fn path<'a>(grammar: &Grammar, section: &'a FileSection) -> Vec<&'a str> {
     match section {
         FileSection::Top => grammar.path.to_vec(),
+        // Only Claude Code has such sections.
         FileSection::Folder(folder) => vec!["projects", folder, "mcpServers"],
     }
 }

@@ -6,16 +6,13 @@ use serde_json::{Map, Value};
 
 use crate::text::{VariablePiece, VariableText};
 
-/// One server, independent of any product.
+/// One server with the settings that products share.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ServerEntry {
     pub name: String,
     pub reach: EntryTransport,
-    /// The timeout of a call.
     pub timeout_ms: Option<u64>,
-    /// The timeout of a start.
     pub startup_timeout_ms: Option<u64>,
-    /// Whether the server is configured, but not started.
     pub disabled: bool,
     pub tools: ToolRules,
     pub oauth: OauthFields,
@@ -29,14 +26,11 @@ pub type ProductExtras = BTreeMap<String, Map<String, Value>>;
 /// How a server is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum EntryTransport {
-    /// A program, over its standard input and output.
     Stdio {
         command: VariableText,
         args: Vec<VariableText>,
         env: BTreeMap<String, VariableText>,
-        /// A file with further variables.
         env_file: Option<VariableText>,
-        /// The working directory.
         cwd: Option<VariableText>,
     },
     Http {
@@ -46,7 +40,7 @@ pub enum EntryTransport {
     },
 }
 
-/// The transport at a URL.
+/// The HTTP transport of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum EntryHttpKind {
     /// Detected: streamable HTTP first, then HTTP+SSE.
@@ -58,24 +52,18 @@ pub enum EntryHttpKind {
 /// Availability and approval of a server's tools.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ToolRules {
-    /// Tools that run without approval.
     pub approved: BTreeSet<String>,
-    /// Whether every tool runs without approval.
     pub approve_all: bool,
     /// The allow-list of tools; empty means all.
     pub allowed: BTreeSet<String>,
-    /// The deny-list of tools.
     pub denied: BTreeSet<String>,
 }
 
 /// How to log in to a server.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OauthFields {
-    /// A client that was registered manually.
     pub client: Option<OauthClientEntry>,
-    /// The scopes to request.
     pub scopes: Vec<String>,
-    /// The port of the redirect URI.
     pub callback_port: Option<u16>,
 }
 
@@ -113,8 +101,7 @@ impl ServerEntry {
         Self::new(name, EntryTransport::Http { kind, url, headers: BTreeMap::new() })
     }
 
-    /// Returns whether both entries reach the same server: the same program with the same
-    /// arguments, or the same URL, regardless of their names.
+    /// Returns whether both have the same URL, or the same program with the same arguments.
     pub fn reaches_same(&self, other: &Self) -> bool {
         if let (Some(one), Some(other)) = (self.final_address(), other.final_address()) {
             return one.trim_end_matches('/') == other.trim_end_matches('/');
@@ -149,6 +136,7 @@ impl ServerEntry {
             all => all,
         };
         match args {
+            // Only without variables and options: the plain URL would lose them.
             [bridge, url] if is_npx && env.is_empty() && is_bridge(bridge) => Some(url),
             _ => None,
         }
@@ -165,6 +153,7 @@ impl ServerEntry {
 
     /// Returns the names of the stored secrets in all texts of the entry.
     pub fn secrets(&self) -> BTreeSet<String> {
+        // Cloned, since the only list of all texts is a mutable one.
         let mut entry = self.clone();
         let texts = entry.texts_mut();
         let pieces = texts.iter().flat_map(|text| text.pieces());
@@ -177,7 +166,6 @@ impl ServerEntry {
         pieces.filter_map(secret).collect()
     }
 
-    /// Returns all texts that may contain variables.
     pub(crate) fn texts_mut(&mut self) -> Vec<&mut VariableText> {
         let mut texts: Vec<&mut VariableText> = Vec::new();
         match &mut self.reach {
@@ -197,14 +185,12 @@ impl ServerEntry {
         texts
     }
 
-    /// Returns the members specific to a product.
     pub(crate) fn product_extra(&self, id: &str) -> Option<&Map<String, Value>> {
         self.extra.get(id).filter(|extra| !extra.is_empty())
     }
 }
 
 impl EntryTransport {
-    /// Creates a transport that starts a program with these arguments.
     pub(crate) const fn stdio(command: VariableText, args: Vec<VariableText>) -> Self {
         Self::Stdio { command, args, env: BTreeMap::new(), env_file: None, cwd: None }
     }

@@ -9,7 +9,6 @@ use crate::entry::{EntryHttpKind, EntryTransport, OauthClientEntry, OauthFields,
 use crate::note::{Note, NoteWeight};
 use crate::text::{Syntax, VariableText};
 
-/// One entry of a product, as JSON regardless of the file format.
 pub(crate) struct EntryFields<'a> {
     pub(crate) name: &'a str,
     pub(crate) able: &'static ProductAbilities,
@@ -34,6 +33,7 @@ impl<'a> EntryFields<'a> {
     /// Returns the value of a key unless it is absent or null, and marks the key as read.
     pub(crate) fn value(&mut self, key: &str) -> Option<&'a Value> {
         self.used.insert(key.to_owned());
+        // Null counts as absent, as in our own configuration.
         self.map.get(key).filter(|value| !value.is_null())
     }
 
@@ -50,7 +50,7 @@ impl<'a> EntryFields<'a> {
         match self.value(key) {
             None => Ok(None),
             Some(Value::String(text)) => Ok(Some(text)),
-            Some(other) => Err(format!("`{key}` must be a text, not {}", kind(other))),
+            Some(other) => Err(format!("`{key}` must be a string, not {}", kind(other))),
         }
     }
 
@@ -66,15 +66,16 @@ impl<'a> EntryFields<'a> {
     pub(crate) fn parse(&mut self, key: &str, words: &str, syntax: Syntax) -> VariableText {
         let text = VariableText::parse(words, syntax);
         if text.looks_variable() {
-            let message =
-                "holds something like a variable that is not replaced; it is kept as text";
+            // Kept as text: a guess could insert another value than the product does.
+            let message = "contains an unsupported variable, which is kept as text";
             self.note(key, NoteWeight::Changed, message);
         }
         text
     }
 
     pub(crate) fn texts(&mut self, key: &str, syntax: Syntax) -> Result<Vec<VariableText>, String> {
-        let wrong = |other: &Value| format!("`{key}` must be a list of texts, not {}", kind(other));
+        let wrong =
+            |other: &Value| format!("`{key}` must be a list of strings, not {}", kind(other));
         let items = match self.value(key) {
             None => return Ok(Vec::new()),
             Some(Value::Array(items)) => items,
@@ -97,10 +98,11 @@ impl<'a> EntryFields<'a> {
         for (name, value) in self.object(key)?.into_iter().flatten() {
             let inner = format!("{key}.{name}");
             match value {
-                Value::Null => self.note(&inner, NoteWeight::Lost, "is null, which says nothing"),
+                Value::Null => self.note(&inner, NoteWeight::Lost, "is null and is ignored"),
                 value => {
-                    let words = scalar(value)
-                        .ok_or_else(|| format!("`{inner}` must be a text, not {}", kind(value)))?;
+                    let words = scalar(value).ok_or_else(|| {
+                        format!("`{inner}` must be a string, not {}", kind(value))
+                    })?;
                     let text = self.parse(&inner, &words, syntax);
                     texts.insert(name.clone(), text);
                 }
@@ -127,7 +129,7 @@ impl<'a> EntryFields<'a> {
         match names {
             Some(names) => names.into_iter().map(str::to_owned).collect(),
             None => {
-                self.note(key, NoteWeight::Lost, "is no list of names");
+                self.note(key, NoteWeight::Lost, "is not a list of names");
                 L::from_iter([])
             }
         }
@@ -142,13 +144,12 @@ impl<'a> EntryFields<'a> {
         flag
     }
 
-    /// Returns a duration in milliseconds, clamped to its range. An invalid one is noted and
-    /// ignored.
+    /// Returns a duration in milliseconds, clamped to its range; notes an invalid one.
     pub(crate) fn time(&mut self, key: &str, limit: Option<TimeLimit>) -> Option<u64> {
         let value = self.value(key)?;
         let limit = limit?;
         let Some(number) = value.as_f64().filter(|number| *number >= 0.0) else {
-            self.note(key, NoteWeight::Lost, "is no time; the default counts");
+            self.note(key, NoteWeight::Lost, "is not a duration; the default is used");
             return None;
         };
         let milliseconds = match limit.unit {
@@ -159,7 +160,7 @@ impl<'a> EntryFields<'a> {
         let milliseconds = milliseconds.round() as u64;
         let inside = milliseconds.clamp(limit.least_ms, limit.most_ms);
         if inside != milliseconds {
-            self.note(key, NoteWeight::Changed, format!("is out of range; {inside} ms count"));
+            self.note(key, NoteWeight::Changed, format!("is out of range; {inside} ms is used"));
         }
         Some(inside)
     }
@@ -170,6 +171,7 @@ impl<'a> EntryFields<'a> {
         let Some(map) = self.object(key)? else { return Ok(OauthFields::default()) };
         let mut oauth = OauthFields::default();
         let mut rest = map.clone();
+        // An empty name means that the product has no such key.
         let mut take = |name: &str| rest.remove(name).filter(|_| !name.is_empty());
         let id = take(names.client);
         let secret = take(names.secret);
@@ -187,7 +189,7 @@ impl<'a> EntryFields<'a> {
                 oauth.client =
                     Some(OauthClientEntry { id: self.parse(&inner, id, syntax), secret });
             }
-            (None, Some(_)) => self.note(key, NoteWeight::Lost, "has a secret without an id"),
+            (None, Some(_)) => self.note(key, NoteWeight::Lost, "has a secret but no client id"),
             (None, None) => {}
         }
         oauth.scopes = match scopes {
@@ -202,12 +204,11 @@ impl<'a> EntryFields<'a> {
         Ok(oauth)
     }
 
-    /// Reads `command`, `args`, `env` and the other members of a program.
     pub(crate) fn program(&mut self, env_key: &str) -> Result<EntryTransport, String> {
         let able = self.able;
         let command = self.text("command", able.program)?.unwrap_or_default();
         if command == VariableText::default() {
-            return Err("has neither a command nor an address".to_owned());
+            return Err("has neither a command nor a URL".to_owned());
         }
         let args = self.texts("args", able.program)?;
         let env = self.map(env_key, able.env)?;
@@ -216,7 +217,6 @@ impl<'a> EntryFields<'a> {
         Ok(EntryTransport::Stdio { command, args, env, env_file, cwd })
     }
 
-    /// Reads the URL at `key`, and `headers`.
     pub(crate) fn address(
         &mut self,
         key: &str,
@@ -224,19 +224,19 @@ impl<'a> EntryFields<'a> {
     ) -> Result<EntryTransport, String> {
         let url = self.text(key, self.able.address)?.unwrap_or_default();
         if url == VariableText::default() {
-            return Err("has an empty address".to_owned());
+            return Err("has an empty URL".to_owned());
         }
         let headers = self.map("headers", self.able.headers)?;
         Ok(EntryTransport::Http { kind, url, headers })
     }
 
-    /// Keeps a value to write back to the same product.
     pub(crate) fn keep(&mut self, key: &str, value: Value) {
         self.kept.insert(key.to_owned(), value);
     }
 
     /// Stores all unread members with the entry, and returns the notes.
     pub(crate) fn finish(self, id: &str, entry: &mut ServerEntry) -> Vec<Note> {
+        // Unknown members survive a round trip through our configuration.
         let mut kept = self.kept;
         for (key, value) in self.map.iter().filter(|(key, _)| !self.used.contains(*key)) {
             kept.insert(key.clone(), value.clone());
@@ -254,7 +254,7 @@ pub(crate) struct OauthNames {
     pub(crate) secret: &'static str,
     pub(crate) scopes: &'static str,
     pub(crate) port: &'static str,
-    /// Whether scopes are written as one text instead of a list.
+    /// Whether scopes are written as one string instead of a list.
     pub(crate) joined: bool,
 }
 
@@ -273,6 +273,7 @@ impl OauthNames {
 fn scalar(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),
+        // People write ports and flags without quotes, and the products accept that.
         Value::Number(number) => Some(number.to_string()),
         Value::Bool(flag) => Some(flag.to_string()),
         Value::Null | Value::Array(_) | Value::Object(_) => None,
@@ -282,9 +283,9 @@ fn scalar(value: &Value) -> Option<String> {
 pub(crate) fn kind(value: &Value) -> &'static str {
     match value {
         Value::Null => "null",
-        Value::Bool(_) => "true or false",
+        Value::Bool(_) => "a Boolean",
         Value::Number(_) => "a number",
-        Value::String(_) => "a text",
+        Value::String(_) => "a string",
         Value::Array(_) => "a list",
         Value::Object(_) => "an object",
     }

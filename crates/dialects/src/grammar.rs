@@ -5,6 +5,7 @@ use serde_json::{Map, Value, json};
 use crate::abilities::ProductAbilities;
 use crate::entry::{EntryHttpKind, EntryTransport, ServerEntry};
 use crate::fields::{EntryFields, OauthNames};
+use crate::files::is_empty;
 use crate::locations::{Location, UserFolders};
 use crate::note::NoteWeight;
 use crate::render;
@@ -12,16 +13,13 @@ use crate::render;
 /// The members of an entry, in the order in which they are written.
 pub(crate) type Members = Vec<(String, Value)>;
 
-/// How a product stores its servers.
 pub(crate) struct Grammar {
     pub(crate) id: &'static str,
     pub(crate) title: &'static str,
     pub(crate) format: FileFormat,
-    /// The path of the object that contains the servers.
     pub(crate) path: &'static [&'static str],
     pub(crate) abilities: ProductAbilities,
-    /// The keys that are written besides `settings`, so that they are removed if they no longer
-    /// apply.
+    /// The keys besides `settings` that are removed if they no longer apply.
     pub(crate) keys: &'static [&'static str],
     /// The `type` of a program; empty if none is written.
     pub(crate) stdio: &'static str,
@@ -35,7 +33,6 @@ pub(crate) struct Grammar {
     pub(crate) read: fn(&'static Self, &mut EntryFields<'_>) -> Result<ServerEntry, String>,
     /// Returns the members of an entry that was reduced to this product.
     pub(crate) write: fn(&'static Self, &ServerEntry) -> Members,
-    /// Returns the files that may contain servers, the file to write to first.
     pub(crate) locations: fn(&UserFolders) -> Vec<Location>,
     /// Returns the key of an entry, which may differ from its name.
     pub(crate) key: fn(&str) -> String,
@@ -51,9 +48,7 @@ pub(crate) struct Grammar {
 pub(crate) enum Setting {
     Timeout,
     StartupTimeout,
-    /// `true` for a disabled server.
     Disabled,
-    /// `false` for a disabled server.
     Enabled,
     Approved,
     ApproveAll,
@@ -65,7 +60,6 @@ pub(crate) enum Setting {
 }
 
 impl Grammar {
-    /// A JSON file whose entries have the usual members.
     pub(crate) const USUAL: Self = Self {
         id: "",
         title: "",
@@ -86,7 +80,6 @@ impl Grammar {
         write_outside: |_, _| Vec::new(),
     };
 
-    /// Reads an entry with the usual members.
     pub(crate) fn read_usual(
         &'static self,
         fields: &mut EntryFields<'_>,
@@ -104,18 +97,19 @@ impl Grammar {
         let has_command = fields.has("command");
         let has_url = fields.has("url");
         if has_command && has_url {
-            return Err("has both a command and an address".to_owned());
+            // Products disagree about which one wins, so neither is chosen.
+            return Err("has both a command and a URL".to_owned());
         }
         match kind {
             Some("stdio") | None if has_command => return fields.program("env"),
-            Some("stdio") => return Err("is of type `stdio` and has no command".to_owned()),
+            Some("stdio") => return Err("has type `stdio` but no command".to_owned()),
             Some(kind) if has_command => {
-                return Err(format!("is of type `{kind}` and has a command"));
+                return Err(format!("has type `{kind}` but a command"));
             }
             _ => {}
         }
         if !has_url {
-            return Err("has neither a command nor an address".to_owned());
+            return Err("has neither a command nor a URL".to_owned());
         }
         let kind = match kind {
             None => self.untyped,
@@ -124,12 +118,11 @@ impl Grammar {
                 .iter()
                 .find(|(name, _)| *name == word)
                 .map(|(_, kind)| *kind)
-                .ok_or_else(|| format!("is of type `{word}`, which is not known"))?,
+                .ok_or_else(|| format!("has the unknown type `{word}`"))?,
         };
         fields.address("url", kind)
     }
 
-    /// Returns an entry with this transport and the settings.
     pub(crate) fn read_settings(
         &self,
         fields: &mut EntryFields<'_>,
@@ -152,7 +145,8 @@ impl Grammar {
                 Setting::AllowedOrNone => {
                     let allowed = fields.value(key).and_then(Value::as_array);
                     if allowed.is_some_and(Vec::is_empty) {
-                        let message = "allows no tool; taken as disabled";
+                        // With us, an empty list allows all tools, the opposite of what is meant.
+                        let message = "allows no tool, so the server is disabled";
                         fields.note(key, NoteWeight::Changed, message);
                         entry.disabled = true;
                     }
@@ -165,7 +159,6 @@ impl Grammar {
         Ok(entry)
     }
 
-    /// Returns the usual members of an entry.
     pub(crate) fn write_usual(&'static self, entry: &ServerEntry) -> Members {
         let mut members = self.write_reach(&entry.reach);
         self.write_settings(entry, &mut members);
@@ -198,9 +191,9 @@ impl Grammar {
         members
     }
 
-    /// Adds the settings of an entry to its members.
     pub(crate) fn write_settings(&self, entry: &ServerEntry, members: &mut Members) {
         let able = &self.abilities;
+        // A default is not written, so that entries stay as short as people write them.
         let set = |flag: bool, value: bool| if flag { json!(value) } else { Value::Null };
         for (key, setting) in self.settings {
             let value = match setting {
@@ -221,7 +214,6 @@ impl Grammar {
     }
 }
 
-/// The format of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FileFormat {
     Json,
@@ -240,13 +232,7 @@ pub(crate) struct OutsideChange {
 /// Adds a member unless its value is null or empty.
 pub(crate) fn push(members: &mut Members, key: &str, value: impl Into<Value>) {
     let value = value.into();
-    let is_empty = match &value {
-        Value::Null => true,
-        Value::Array(items) => items.is_empty(),
-        Value::Object(map) => map.is_empty(),
-        Value::Bool(_) | Value::Number(_) | Value::String(_) => false,
-    };
-    if !is_empty {
+    if !is_empty(&value) {
         members.push((key.to_owned(), value));
     }
 }
@@ -255,6 +241,7 @@ pub(crate) fn push(members: &mut Members, key: &str, value: impl Into<Value>) {
 pub(crate) fn add_extra(members: &mut Members, extra: &Map<String, Value>) {
     for (key, value) in extra {
         match members.iter_mut().find(|(name, _)| name == key) {
+            // Converted values win: the kept ones may be older.
             Some((_, there)) => merge(there, value),
             None => members.push((key.clone(), value.clone())),
         }

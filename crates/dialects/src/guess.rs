@@ -8,13 +8,14 @@ use crate::dialect::ProductDialect;
 use crate::files;
 use crate::grammar::FileFormat;
 
-/// Path suffixes that identify a product.
+/// Path suffixes that identify a product; the first match counts.
 const PATH_ENDINGS: &[(&str, ProductDialect)] = &[
     ("claude_desktop_config.json", ProductDialect::ClaudeDesktop),
     (".mcp.json", ProductDialect::ClaudeCode),
     (".claude.json", ProductDialect::ClaudeCode),
     (".cursor/mcp.json", ProductDialect::Cursor),
     (".vscode/mcp.json", ProductDialect::Vscode),
+    // Before `mcp_settings.json`, which is a suffix of it.
     ("cline_mcp_settings.json", ProductDialect::Cline),
     (".roo/mcp.json", ProductDialect::RooCode),
     ("mcp_settings.json", ProductDialect::RooCode),
@@ -53,12 +54,14 @@ impl ProductDialect {
         if root.get("servers").is_some() {
             return Some(Self::Vscode);
         }
+        // Gemini CLI also has an object `mcp`, next to its `mcpServers`.
         if let Some(mcp) = root.get("mcp").filter(|_| root.get("mcpServers").is_none()) {
             return Some(if mcp.get("servers").is_some() { Self::Mcpilot } else { Self::Opencode });
         }
         let servers = root.get("mcpServers")?.as_object()?;
         let has = |key: &str| servers.values().any(|entry: &Value| entry.get(key).is_some());
         let typical = TELLING_KEYS.iter().find(|(key, _)| has(key)).map(|(_, dialect)| *dialect);
+        // The plain form that most products share.
         Some(typical.unwrap_or(Self::Cursor))
     }
 }

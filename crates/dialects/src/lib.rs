@@ -1,9 +1,8 @@
-//! Server files of other products: thirteen dialects that are read into and written from one kind
-//! of entry, and links that install a server.
+//! Server files of thirteen other products, converted to and from one kind of entry, and links.
 //!
 //! This crate never touches a file, the environment or the network. [`ProductDialect::read`] takes
-//! the text of a file, [`ProductDialect::write`] the text and the entries to write into it; both
-//! report settings that could not be converted as [`Note`]s. [`ServerEntry::to_ours`] and
+//! the text of a file, [`ProductDialect::write`] also the entries to write into it; both report
+//! settings that cannot be converted as [`Note`]s. [`ServerEntry::to_ours`] and
 //! [`ServerEntry::from_ours`] convert to and from an entry of our own configuration.
 
 mod abilities;

@@ -13,7 +13,6 @@ use crate::note::Note;
 /// Characters to percent-encode: all but the unreserved ones.
 const ENCODE_SET: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.').remove(b'~');
 
-/// Maximum size of a link, in bytes.
 const MAX_LINK_BYTES: usize = 64 * 1_024;
 
 const CURSOR: &str = "cursor://anysphere.cursor-deeplink/mcp/install?";
@@ -26,6 +25,7 @@ const VSCODE_WEB: &[&str] = &[
     "https://insiders.vscode.dev/redirect/mcp/install?",
 ];
 
+/// Generators of links disagree about padding.
 const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
     .with_decode_padding_mode(DecodePaddingMode::Indifferent)
     .with_decode_allow_trailing_bits(true);
@@ -33,14 +33,12 @@ const LENIENT: GeneralPurposeConfig = GeneralPurposeConfig::new()
 /// Why a link cannot be read.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LinkError {
-    /// The link belongs to no known product.
-    #[error("it is neither a link of Cursor nor one of VS Code")]
+    #[error("it is not an install link of Cursor or VS Code")]
     Unknown,
     #[error("it has no `{0}`")]
     Missing(&'static str),
-    #[error("its `{0}` cannot be read")]
+    #[error("its `{0}` is invalid")]
     Garbled(&'static str),
-    /// The link does not describe a server.
     #[error("its server {0}")]
     NoServer(String),
     #[error("it is longer than {MAX_LINK_BYTES} bytes")]
@@ -70,6 +68,7 @@ pub fn read_link(link: &str) -> Result<(ProductDialect, ServerEntry, Vec<Note>),
     let query = after(VSCODE_WEB).ok_or(LinkError::Unknown)?;
     let name = parameter(query, "name")?;
     let mut config = object(&parameter(query, "config")?, "config")?;
+    // Inputs are optional, but their secrets would be lost without them.
     if let Ok(inputs) = parameter(query, "inputs") {
         let inputs = serde_json::from_str(&inputs).map_err(|_| LinkError::Garbled("inputs"))?;
         config.insert("inputs".to_owned(), inputs);
@@ -111,6 +110,7 @@ fn cursor(query: &str) -> Result<(ProductDialect, ServerEntry, Vec<Note>), LinkE
     let config = config.replace(' ', "+");
     let standard = GeneralPurpose::new(&alphabet::STANDARD, LENIENT).decode(&config);
     let bytes = standard
+        // Some generators use the alphabet for URLs.
         .or_else(|_| GeneralPurpose::new(&alphabet::URL_SAFE, LENIENT).decode(&config))
         .map_err(|_| garbled())?;
     let text = String::from_utf8(bytes).map_err(|_| garbled())?;
@@ -151,6 +151,7 @@ fn object(text: &str, what: &'static str) -> Result<Map<String, Value>, LinkErro
 }
 
 fn parameter(query: &str, name: &'static str) -> Result<String, LinkError> {
+    // A fragment is not part of the query.
     let pairs = query.split('#').next().unwrap_or_default().split('&');
     let found = pairs.filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == name);
     let (_, value) = found.ok_or(LinkError::Missing(name))?;

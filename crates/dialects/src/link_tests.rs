@@ -82,7 +82,7 @@ fn what_is_no_link_is_refused_with_a_reason() {
         (format!("{start}name=a&config=%%%"), LinkError::Garbled("config")),
         (format!("{start}name=a&config=W10"), LinkError::Garbled("config")),
         (format!("{start}name=a&config=e30"), {
-            LinkError::NoServer("has neither a command nor an address".to_owned())
+            LinkError::NoServer("has neither a command nor a URL".to_owned())
         }),
         ("vscode:mcp/install?%7B%7D".to_owned(), LinkError::Missing("name")),
         (format!("{start}{}", "a".repeat(70_000)), LinkError::TooLong),

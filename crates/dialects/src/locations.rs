@@ -18,7 +18,7 @@ pub struct UserFolders {
     pub codex_home: Option<PathBuf>,
 }
 
-/// An operating system.
+/// An operating system with its own folders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OperatingSystem {
     /// Linux and other Unixes.
@@ -39,14 +39,12 @@ pub struct Location {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FileScope {
     User,
-    /// Everyone who works on the project.
     Project,
 }
 
-/// A part of a file.
+/// The part of a file that contains the servers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileSection {
-    /// The product's usual section.
     Top,
     /// The section of this folder in the user's file of Claude Code.
     Folder(String),
@@ -63,7 +61,6 @@ impl Location {
 }
 
 impl UserFolders {
-    /// Returns the configuration folder of a desktop application.
     pub(crate) fn application(&self, name: &str) -> PathBuf {
         match self.system {
             OperatingSystem::Linux => self.dot_config(name),
@@ -72,7 +69,6 @@ impl UserFolders {
         }
     }
 
-    /// Returns the configuration folder of a command-line program on Unix.
     pub(crate) fn dot_config(&self, name: &str) -> PathBuf {
         self.config.clone().unwrap_or_else(|| self.home.join(".config")).join(name)
     }
@@ -81,17 +77,14 @@ impl UserFolders {
         self.roaming.clone().unwrap_or_else(|| self.home.join("AppData/Roaming"))
     }
 
-    /// Returns a file in the home folder.
     pub(crate) fn at_home(&self, name: &str) -> Location {
         Location::user(self.home.join(name))
     }
 
-    /// Returns a file of the user, and a file in the project folder, if there is one.
     pub(crate) fn with_project(&self, user: PathBuf, name: &str) -> Vec<Location> {
         std::iter::once(Location::user(user)).chain(self.in_project(name)).collect()
     }
 
-    /// Returns a file in the project folder, if there is one.
     pub(crate) fn in_project(&self, name: &str) -> Option<Location> {
         // A file in the home folder is the user's own, even if it is the current project folder.
         let project = self.project.as_deref().filter(|project| *project != self.home);

@@ -7,7 +7,6 @@ use serde::Serialize;
 pub struct Note {
     /// The server as named in its file; `None` if the note is about the file.
     pub server: Option<String>,
-    /// The key of the entry.
     pub key: Option<String>,
     pub weight: NoteWeight,
     /// The difference, as a predicate without a full stop.
@@ -20,14 +19,12 @@ pub struct Note {
 pub enum NoteWeight {
     /// The setting is expressed differently or approximately.
     Changed,
-    /// The setting is lost.
     Lost,
     /// The whole server is left out.
     LeftOut,
 }
 
 impl Note {
-    /// Creates a note about a key of a server.
     pub(crate) fn new(
         server: &str,
         key: &str,
@@ -38,7 +35,6 @@ impl Note {
         Self { server: Some(server.to_owned()), key, weight, message: message.into() }
     }
 
-    /// Creates a note that a server is left out.
     pub(crate) fn left_out(server: &str, message: impl Into<String>) -> Self {
         Self::new(server, "", NoteWeight::LeftOut, message)
     }
@@ -59,36 +55,23 @@ impl std::fmt::Display for Note {
 /// Why a file cannot be read or changed as a whole.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DialectError {
-    /// The file does not have the product's format.
     #[error("line {line}: {message}")]
-    Syntax {
-        /// The line, starting at 1.
-        line: usize,
-        message: String,
-    },
-    /// A value in the file does not have the expected type.
+    Syntax { line: usize, message: String },
     #[error("`{path}` must be {wanted}")]
-    Shape {
-        /// The path of the value, separated by dots.
-        path: String,
-        /// The expected type.
-        wanted: &'static str,
-    },
-    /// The file has two servers with the same name, so the effective one is ambiguous.
-    #[error("there are two servers `{0}`")]
+    Shape { path: String, wanted: &'static str },
+    #[error("two servers are named `{0}`")]
     Twice(String),
-    /// The change would affect other parts of the file.
-    #[error("the file cannot be changed without touching something else")]
+    #[error("cannot change the file without affecting other parts of it")]
     Touches,
 }
 
 impl DialectError {
-    /// Returns the remedy.
+    /// Returns the remedy for the user.
     pub const fn hint(&self) -> &'static str {
         match self {
-            Self::Syntax { .. } | Self::Shape { .. } => "put it right in an editor",
+            Self::Syntax { .. } | Self::Shape { .. } => "correct the file in an editor",
             Self::Twice(_) => "remove one of them in an editor",
-            Self::Touches => "change it in an editor",
+            Self::Touches => "make the change in an editor",
         }
     }
 }

@@ -15,14 +15,12 @@ use crate::{files, render};
 /// The id of Switchboard among the products.
 pub(crate) const ID: &str = "switchboard";
 
-/// The key for settings of other products that have no effect here; they are written back to them.
+/// The key for settings of other products, which are only written back to them.
 const FOREIGN: &str = "foreign";
 
-/// Maximum length of a server name, in bytes.
 const MAX_NAME_BYTES: usize = 200;
 
-/// The grammar of our own entries. Settings kept under `foreign` count as expressible, because they
-/// are not lost.
+/// The grammar of our own entries, in which settings under `foreign` count as expressible.
 static OURS: Grammar = Grammar {
     id: ID,
     title: "Switchboard",
@@ -63,6 +61,7 @@ static OURS: Grammar = Grammar {
 
 fn own_name(name: &str) -> String {
     let mut plain: String = name.chars().filter(|one| !one.is_control()).collect();
+    // By character: a cut inside one would not be a string.
     while plain.len() > MAX_NAME_BYTES {
         plain.pop();
     }
@@ -105,12 +104,13 @@ impl ServerEntry {
         let value = normalize(value);
         let mut fields = EntryFields::new(name, &value, &OURS.abilities)?;
         if !["command", "url"].iter().any(|key| fields.has(key)) {
-            return Err("has neither a command nor an address".to_owned());
+            return Err("has neither a command nor a URL".to_owned());
         }
         let mut entry = OURS.read_usual(&mut fields)?;
         // The consent to dangers is valid only here, so it is not exported.
         fields.value("dangerous");
         read_foreign(&mut fields, &mut entry)?;
+        // `finish` sets the members of our own product and must not replace the others.
         let extra = std::mem::take(&mut entry.extra);
         let notes = fields.finish(ID, &mut entry);
         entry.extra.extend(extra);
@@ -118,7 +118,7 @@ impl ServerEntry {
     }
 }
 
-/// Normalizes older and nested spellings of the type and of `autoApprove`.
+/// Normalizes the spellings of other products that our own files accept.
 fn normalize(value: &Value) -> Value {
     let Value::Object(map) = value else { return value.clone() };
     let mut map = map.clone();
@@ -156,7 +156,8 @@ fn foreign(entry: &ServerEntry, notes: &mut Vec<Note>) -> Value {
         note("denied tools", "is kept, but they are offered here");
     }
     if tools.approve_all {
-        note("autoApprove", "for all tools is kept, but counts for none here");
+        // A product's blanket approval must not silence our own questions.
+        note("autoApprove", "for all tools is kept, but has no effect here");
         push(&mut members, "approveAll", true);
     }
     if entry.startup_timeout_ms.is_some() {

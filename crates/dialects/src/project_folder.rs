@@ -6,13 +6,13 @@ use crate::entry::{EntryTransport, ServerEntry};
 use crate::text::{KnownFolder, VariablePiece, VariableText};
 
 impl ServerEntry {
-    /// Returns the same server with the project folder substituted for references to it, so that
-    /// the entry can be used elsewhere.
+    /// Replaces references to the project folder, so that the entry can be used elsewhere.
     pub fn with_project_folder(&self, project: &Path) -> Self {
         let mut entry = self.clone();
         for text in entry.texts_mut() {
             *text = in_project(text, project);
         }
+        // Arguments stay as they are: not every word with a slash is a path.
         if let EntryTransport::Stdio { command, env_file, cwd, .. } = &mut entry.reach {
             // A bare name is looked up in `PATH`.
             if command.as_literal().is_some_and(|words| words.contains(is_separator)) {
@@ -33,6 +33,7 @@ impl ServerEntry {
         let names_folder = |text: &VariableText| {
             text.pieces().contains(&VariablePiece::Folder(KnownFolder::Workspace))
         };
+        // A Windows path with a drive is not absolute for `Path` on Unix.
         let is_relative = |words: &str| {
             words.contains(is_separator)
                 && !words.starts_with('~')

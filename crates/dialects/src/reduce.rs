@@ -8,8 +8,7 @@ use crate::grammar::Grammar;
 use crate::note::{Note, NoteWeight};
 use crate::text::{Syntax, VariablePiece, VariableText};
 
-/// Returns the reduced entry; `None` if the product does not support the server at all. Every
-/// difference is noted.
+/// Returns the reduced entry, with a note for every difference; `None` if nothing is left of it.
 pub(crate) fn reduce(
     target: &'static Grammar,
     entry: &ServerEntry,
@@ -17,15 +16,16 @@ pub(crate) fn reduce(
 ) -> Option<ServerEntry> {
     let mut reduction = Reduction { target, name: &entry.name, notes };
     let able = &target.abilities;
+    // Without the flag, the product would start a server that the user disabled.
     if entry.disabled && !able.disabled {
-        reduction.leave_out("is disabled, which cannot be said there");
+        reduction.leave_out("is disabled, which is not supported there");
         return None;
     }
     let reach = reduction.reach(&entry.reach)?;
     let is_program = matches!(reach, EntryTransport::Stdio { .. });
     let name = (able.names)(&entry.name);
     if name != entry.name {
-        reduction.note_changed("", format!("is called `{name}` there"));
+        reduction.note_changed("", format!("is renamed to `{name}`"));
     }
     let timeout_ms = reduction.time(entry.timeout_ms, able.timeout, "timeout");
     let startup_timeout_ms =
@@ -33,13 +33,14 @@ pub(crate) fn reduce(
     let tools = reduction.tools(&entry.tools);
     let oauth = if is_program { OauthFields::default() } else { reduction.oauth(&entry.oauth) };
     if is_program && entry.oauth != OauthFields::default() {
-        reduction.note_lost("oauth", "has no meaning for a program");
+        reduction.note_lost("oauth", "does not apply to a program");
     }
     let mut extra = entry.extra.clone();
+    // Our own file keeps the settings of all products.
     if target.id != crate::ours::ID {
         for (product, keys) in entry.extra.iter().filter(|(id, _)| *id != target.id) {
             for key in keys.keys() {
-                reduction.note_lost(key, format!("is known to {product} alone"));
+                reduction.note_lost(key, format!("is specific to {product}"));
             }
             extra.remove(product);
         }
@@ -59,21 +60,22 @@ impl Reduction<'_> {
     fn tools(&mut self, tools: &ToolRules) -> ToolRules {
         let able = self.target.abilities;
         let mut tools = tools.clone();
+        // Losing an approval is safe: the product asks more often, not less.
         if !able.approved && !tools.approved.is_empty() {
-            let why = "is not said there; every call asks as the product likes";
+            let why = "is not supported there; the product decides which calls need approval";
             self.note_lost("autoApprove", why);
             tools.approved.clear();
         }
         if !able.approve_all && tools.approve_all {
-            self.note_lost("autoApprove", "for all tools is not said there");
+            self.note_lost("autoApprove", "for all tools is not supported there");
             tools.approve_all = false;
         }
         if !able.allowed && !tools.allowed.is_empty() {
-            self.note_lost("allowed tools", "cannot be said there: all tools are offered");
+            self.note_lost("allowed tools", "is not supported there: all tools are offered");
             tools.allowed.clear();
         }
         if !able.denied && !tools.denied.is_empty() {
-            self.note_lost("denied tools", "cannot be said there: they are offered");
+            self.note_lost("denied tools", "is not supported there: they are offered");
             tools.denied.clear();
         }
         tools
@@ -118,24 +120,18 @@ impl Reduction<'_> {
             return Some(kind);
         }
         if kinds.is_empty() {
-            self.leave_out(&format!("has an address, and {title} only starts programs"));
+            self.leave_out(&format!("has a URL, but {title} only starts programs"));
             return None;
         }
         if kind == EntryHttpKind::Auto && kinds.contains(&EntryHttpKind::Streamable) {
-            self.note_changed(
-                "type",
-                format!("is streamable HTTP for {title}, without a second try"),
-            );
+            self.note_changed("type", format!("is streamable HTTP in {title}, without a fallback"));
             return Some(EntryHttpKind::Streamable);
         }
         if kinds.contains(&EntryHttpKind::Auto) {
-            self.note_changed(
-                "type",
-                format!("cannot be said; {title} finds out what the server speaks"),
-            );
+            self.note_changed("type", format!("is not written; {title} detects the transport"));
             return Some(EntryHttpKind::Auto);
         }
-        self.leave_out(&format!("speaks HTTP+SSE, and {title} does not"));
+        self.leave_out(&format!("uses HTTP+SSE, which {title} does not support"));
         None
     }
 
@@ -144,6 +140,7 @@ impl Reduction<'_> {
         for (weight, message) in problems {
             self.notes.push(Note::new(self.name, key, weight, format!("differs: {message}")));
         }
+        // The result is what the product reads, which may differ from what was meant.
         VariableText::parse(&written, syntax)
     }
 
@@ -157,7 +154,7 @@ impl Reduction<'_> {
         if able {
             return Some(self.text(text, self.target.abilities.program, key));
         }
-        self.note_lost(key, "cannot be said there");
+        self.note_lost(key, "is not supported there");
         None
     }
 
@@ -186,7 +183,7 @@ impl Reduction<'_> {
     fn time(&mut self, time: Option<u64>, limit: Option<TimeLimit>, key: &str) -> Option<u64> {
         let time = time?;
         let Some(limit) = limit else {
-            self.note_lost(key, "cannot be said there");
+            self.note_lost(key, "is not supported there");
             return None;
         };
         let nearest = limit.nearest(time);
@@ -200,7 +197,7 @@ impl Reduction<'_> {
         let able = self.target.abilities.oauth;
         let mut left = oauth.clone();
         if !able.client && left.client.take().is_some() {
-            self.note_lost("oauth.clientId", "cannot be said there");
+            self.note_lost("oauth.clientId", "is not supported there");
         }
         if let Some(client) = &mut left.client {
             let syntax = self.target.abilities.headers;
@@ -210,23 +207,23 @@ impl Reduction<'_> {
                     client.secret =
                         Some(self.text(&secret, without_secrets(syntax), "oauth.clientSecret"));
                 } else {
-                    self.note_lost("oauth.clientSecret", "cannot be said there");
+                    self.note_lost("oauth.clientSecret", "is not supported there");
                 }
             }
         }
         let alone = able.only_with_client && left.client.is_none();
         if (alone || !able.scopes) && !left.scopes.is_empty() {
             left.scopes.clear();
-            self.note_lost("oauth.scopes", "cannot be said there");
+            self.note_lost("oauth.scopes", "is not supported there");
         }
         if (alone || !able.port) && left.callback_port.take().is_some() {
-            self.note_lost("oauth.callbackPort", "cannot be said there");
+            self.note_lost("oauth.callbackPort", "is not supported there");
         }
         left
     }
 }
 
-/// Returns the syntax without keyring secrets, which our own files allow only in some values.
+/// Returns the syntax without keyring secrets, which our own files do not allow everywhere.
 pub(crate) fn without_secrets(syntax: Syntax) -> Syntax {
     if syntax == Syntax::OURS { Syntax::OURS_OPEN } else { syntax }
 }
@@ -247,13 +244,14 @@ fn carry(name: &str, text: &VariableText, carries: CarriedNames) -> CarriedValue
         }
         CarriedNames::SameSecret if text.as_secret() == Some(name) => CarriedValue::Yes,
         CarriedNames::SameSecret if text.as_variable() == Some(name) => {
-            CarriedValue::As(VariableText::secret(name), "is asked for and kept there".to_owned())
+            CarriedValue::As(VariableText::secret(name), "is requested and stored there".to_owned())
         }
         CarriedNames::WholeVariable
             if bearer(name, text).is_some() || text.as_variable().is_some() =>
         {
             CarriedValue::Yes
         }
+        // A secret in the middle of a text cannot be passed by name.
         CarriedNames::WholeVariable => match text.as_secret() {
             Some(secret) => {
                 let message = format!("is read from the variable `{secret}`");

@@ -10,7 +10,6 @@ use crate::fields::OauthNames;
 use crate::reduce::without_secrets;
 use crate::text::{Syntax, VariableText};
 
-/// Formats a text in the syntax of the product.
 pub(crate) fn text(text: &VariableText, syntax: Syntax) -> Value {
     Value::String(text.render(syntax).0)
 }
@@ -28,7 +27,6 @@ pub(crate) fn map(texts: &BTreeMap<String, VariableText>, syntax: Syntax) -> Val
     Value::Object(members.collect())
 }
 
-/// Formats a duration in the unit of the product.
 pub(crate) fn time(milliseconds: Option<u64>, limit: Option<TimeLimit>) -> Value {
     let (Some(milliseconds), Some(limit)) = (milliseconds, limit) else { return Value::Null };
     match limit.unit {
@@ -40,7 +38,6 @@ pub(crate) fn time(milliseconds: Option<u64>, limit: Option<TimeLimit>) -> Value
     }
 }
 
-/// Formats OAuth settings as an object.
 pub(crate) fn oauth(able: &ProductAbilities, oauth: &OauthFields, names: &OauthNames) -> Value {
     let syntax = without_secrets(able.headers);
     let mut object = Map::new();

@@ -6,20 +6,16 @@ use crate::note::NoteWeight;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct VariableText(Vec<VariablePiece>);
 
-/// A part of a text.
+/// A literal or a variable in a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum VariablePiece {
-    /// Literal characters.
     Literal(String),
-    /// An environment variable.
     Variable {
         name: String,
-        /// The value if the variable is not set.
         default: Option<String>,
     },
     /// A value that a person enters once and that is stored: a secret of ours, an input of VS Code.
     Secret(String),
-    /// A folder, or the path separator.
     Folder(KnownFolder),
 }
 
@@ -27,14 +23,12 @@ pub enum VariablePiece {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KnownFolder {
     Home,
-    /// The project folder.
     Workspace,
     WorkspaceName,
     Separator,
 }
 
 impl KnownFolder {
-    /// Returns the name of the variable.
     pub(crate) const fn word(self) -> &'static str {
         match self {
             Self::Home => "userHome",
@@ -61,7 +55,6 @@ pub(crate) struct Syntax {
     pub(crate) style: SyntaxStyle,
     pub(crate) defaults: bool,
     pub(crate) folders: bool,
-    /// Whether stored secrets can be referenced.
     pub(crate) secrets: bool,
     /// Whether a variable must be the whole text.
     pub(crate) whole: bool,
@@ -110,7 +103,6 @@ impl Syntax {
     pub(crate) const OURS: Self = Self { secrets: true, ..Self::OURS_OPEN };
 }
 
-/// A difference in a rendered text.
 pub(crate) type RenderProblem = (NoteWeight, String);
 
 impl VariableText {
@@ -119,8 +111,9 @@ impl VariableText {
         Self::from_pieces([VariablePiece::Literal(text.into())])
     }
 
-    /// Creates a text from pieces, and merges adjacent literals.
+    /// Creates a text from pieces.
     pub fn from_pieces(pieces: impl IntoIterator<Item = VariablePiece>) -> Self {
+        // Adjacent literals are merged, so that equal texts compare equal.
         let mut merged: Vec<VariablePiece> = Vec::new();
         for piece in pieces {
             match (merged.last_mut(), piece) {
@@ -158,7 +151,6 @@ impl VariableText {
         }
     }
 
-    /// Returns the variable if it is the whole text.
     pub(crate) fn as_variable(&self) -> Option<&str> {
         match self.0.as_slice() {
             [VariablePiece::Variable { name, default: None }] => Some(name),
@@ -166,7 +158,6 @@ impl VariableText {
         }
     }
 
-    /// Returns the secret if it is the whole text.
     pub(crate) fn as_secret(&self) -> Option<&str> {
         match self.0.as_slice() {
             [VariablePiece::Secret(name)] => Some(name),
@@ -186,8 +177,9 @@ impl VariableText {
         for piece in &self.0 {
             text.push_str(&syntax.piece(piece, &mut problems));
         }
+        // A literal such as `$HOME` may be a variable in the other syntax.
         if problems.is_empty() && Self::parse(&text, syntax) != *self {
-            let message = "holds characters that mean something else there";
+            let message = "contains characters with a special meaning there";
             problems.push((NoteWeight::Lost, message.to_owned()));
         }
         (text, problems)
@@ -214,6 +206,7 @@ impl Syntax {
                 _ => format!("${{input:{name}}}"),
             },
             VariablePiece::Secret(name) => {
+                // In plain texts, `variable` reports that nothing is replaced.
                 if self.style != SyntaxStyle::Plain {
                     let message =
                         format!("`${{keyring:{name}}}` is read from the variable `{name}`");
@@ -249,6 +242,7 @@ impl Syntax {
             }
             SyntaxStyle::EnvBraces => format!("${{env:{name}}}"),
             SyntaxStyle::Curly => format!("{{env:{name}}}"),
+            // Only with the prefix may a name contain other characters.
             SyntaxStyle::Ours if !is_name(name) => format!("${{env:{name}{default}}}"),
             SyntaxStyle::Braces
             | SyntaxStyle::Dollar
@@ -260,7 +254,6 @@ impl Syntax {
     }
 }
 
-/// Returns whether the text is a valid variable name.
 pub(crate) fn is_name(text: &str) -> bool {
     text.chars().next().is_some_and(|first| !first.is_ascii_digit())
         && text.chars().all(|one| one.is_ascii_alphanumeric() || one == '_')

@@ -20,6 +20,7 @@ impl VariableText {
         let mut pieces = Vec::new();
         let mut rest = text;
         while let Some(first) = rest.chars().next() {
+            // A character that begins no reference is literal; `from_pieces` joins them again.
             let (piece, after) = parse_piece(rest, syntax).unwrap_or_else(|| {
                 let after = rest.strip_prefix(first).unwrap_or_default();
                 (VariablePiece::Literal(first.to_string()), after)
@@ -39,7 +40,7 @@ impl VariableText {
     }
 }
 
-/// Parses a reference or an escape at the start of the text, and returns it with the rest.
+/// Parses a reference or an escape at the start of the text; returns it with the rest.
 fn parse_piece(text: &str, syntax: Syntax) -> Option<(VariablePiece, &str)> {
     if syntax.style == SyntaxStyle::Ours
         && let Some(after) = text.strip_prefix("$${")
@@ -85,6 +86,7 @@ fn reference(inside: &str, syntax: Syntax) -> Option<VariablePiece> {
     }
     let (name, default) = match inside.split_once(":-") {
         Some((name, default)) if syntax.defaults => (name, Some(default)),
+        // Elsewhere, `:-` is an invalid name, and the text stays literal.
         _ => (inside, None),
     };
     match (syntax.style, name.strip_prefix("env:")) {

@@ -13,14 +13,13 @@ use crate::error::ConfigError;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Position {
     pub line: usize,
-    /// The column in characters, starting at 1.
+    /// The column in characters, as editors count.
     pub column: usize,
 }
 
 /// A value in a settings file, with its position.
 #[derive(Debug, Clone)]
 pub struct Node {
-    /// The start of the value.
     pub at: Position,
     pub value: NodeValue,
 }
@@ -30,11 +29,11 @@ pub struct Node {
 pub enum NodeValue {
     Null,
     Bool(bool),
-    /// The number as written; it is parsed only where a number is expected.
+    /// The digits of the number, parsed only where a number is expected.
     Number(String),
     Text(String),
     List(Vec<Node>),
-    /// In file order; a name may appear twice.
+    /// The members in file order, including duplicates.
     Object(Vec<Member>),
 }
 
@@ -42,7 +41,7 @@ pub enum NodeValue {
 #[derive(Debug, Clone)]
 pub struct Member {
     pub name: String,
-    /// The start of the name.
+    /// The position of the name.
     pub at: Position,
     pub value: Node,
 }
@@ -54,9 +53,9 @@ pub struct SyntaxError {
     pub hint: &'static str,
 }
 
-/// Returns the accepted JSON syntax: comments and trailing commas, but no other extension, so that
-/// every other reader of the file sees the same values.
+/// Returns the accepted JSON syntax: comments and trailing commas, but no other extension.
 pub fn parse_options() -> ParseOptions {
+    // Other products read the same files, with parsers that accept no more than this.
     ParseOptions {
         allow_comments: true,
         allow_trailing_commas: true,
@@ -84,25 +83,16 @@ pub fn parse(text: &str) -> Result<Option<Node>, SyntaxError> {
     }
 }
 
-/// Returns the text from a position to the end.
-pub(crate) fn rest_at(text: &str, at: Position) -> &str {
-    let start =
-        at.line.checked_sub(1).and_then(|index| LineIndex::new(text).starts.get(index).copied());
-    let line = start.and_then(|start| text.get(start..)).unwrap_or_default();
-    let before: usize = line.chars().take(at.column.saturating_sub(1)).map(char::len_utf8).sum();
-    line.get(before..).unwrap_or_default()
-}
-
 fn hint(kind: &ParseErrorKind) -> &'static str {
     match kind {
         ParseErrorKind::SingleQuotedStringsNotAllowed => "use double quotes",
-        ParseErrorKind::ExpectedComma => "a comma is missing before this place",
+        ParseErrorKind::ExpectedComma => "add a comma before this position",
         ParseErrorKind::UnterminatedObject => "a `}` is missing",
         ParseErrorKind::UnterminatedArray => "a `]` is missing",
         ParseErrorKind::ExpectedStringObjectProperty | ParseErrorKind::UnexpectedWord => {
-            "names and strings are written in double quotes"
+            "write names and strings in double quotes"
         }
-        _ => "the file is JSON; comments and trailing commas are fine, nothing else is added",
+        _ => "use JSON; comments and trailing commas are the only allowed extensions",
     }
 }
 
@@ -121,6 +111,7 @@ impl<'a> LineIndex<'a> {
     fn new(text: &'a str) -> Self {
         let mut starts = vec![0];
         let mut bytes = text.bytes().enumerate().peekable();
+        // Lines end with LF, CR LF or CR, as in editors.
         while let Some((index, byte)) = bytes.next() {
             let before_line_feed = bytes.peek().is_some_and(|(_, next)| *next == b'\n');
             if byte == b'\n' || (byte == b'\r' && !before_line_feed) {
@@ -197,8 +188,7 @@ impl Node {
         }
     }
 
-    /// Returns the value on one line with members sorted by name, which does not depend on the
-    /// layout.
+    /// Returns the value on one line with members sorted by name, for fingerprints.
     pub fn to_compact_json(&self) -> String {
         let mut text = String::new();
         self.write_compact(&mut text);
@@ -220,6 +210,7 @@ impl Node {
                 text.push(']');
             }
             NodeValue::Object(members) => {
+                // Sorted, so that reordering or reformatting a file does not revoke an approval.
                 let mut sorted: Vec<&Member> = members.iter().collect();
                 sorted.sort_by(|left, right| left.name.cmp(&right.name));
                 text.push('{');
@@ -245,11 +236,13 @@ fn quote(text: &str) -> String {
     Value::from(text).to_string()
 }
 
-/// Parses the text of a file. An empty file and duplicate keys are errors.
+/// Parses the text of a file; rejects an empty file and duplicate keys.
 pub fn json_value(file: &Path, text: &str) -> Result<Value, ConfigError> {
     let node = parse(text)
         .map_err(|wrong| ConfigError::new(file, wrong.message).at(wrong.at).hint(wrong.hint))?
         .ok_or_else(|| ConfigError::new(file, "the file is empty"))?;
+    // Parsers differ in which duplicate they use, so a reviewer and the program could see
+    // different values.
     if let Some((path, at)) = node.find_duplicate() {
         return Err(ConfigError::new(file, format!("`{path}` is given twice")).at(at));
     }
@@ -259,8 +252,11 @@ pub fn json_value(file: &Path, text: &str) -> Result<Value, ConfigError> {
 
 /// Returns the position of the character with index `count` in the string that starts at `at`.
 pub fn nested_position(source: &str, at: Position, count: usize) -> Position {
-    let mut written = rest_at(source, at).chars();
-    written.next();
+    let starts = LineIndex::new(source).starts;
+    let line = at.line.checked_sub(1).and_then(|index| source.get(*starts.get(index)?..));
+    // `at.column` characters precede the content, the last of them its opening quote.
+    let mut written = line.unwrap_or_default().chars();
+    written.by_ref().take(at.column).for_each(drop);
     let passed: usize = (0..count).map(|_| source_width(&mut written)).sum();
     Position { line: at.line, column: at.column + 1 + passed }
 }

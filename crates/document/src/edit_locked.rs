@@ -1,7 +1,6 @@
 //! Edits a file under a lock between processes, through a temporary file and a rename.
 
 use std::fs;
-use std::fs::File;
 use std::path::Path;
 use std::time::Duration;
 
@@ -13,10 +12,8 @@ use crate::read_text::{MAX_FILE_BYTES, read_text_within};
 /// How long to wait for another process that edits the same file.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Replaces the text of `path` with the result of `edit`. The replacement is atomic, and no other
-/// process can edit the file at the same time. `edit` gets `None` if the file does not exist.
-///
-/// This blocks for up to ten seconds.
+/// Replaces the text of `path` with the result of `edit`, atomically and locked against other
+/// processes. `edit` gets `None` if the file does not exist. Blocks for up to ten seconds.
 pub fn edit_locked(
     path: &Path,
     edit: impl FnOnce(Option<&str>) -> Result<String, ConfigError>,
@@ -24,7 +21,7 @@ pub fn edit_locked(
     edit_with_limits(path, LOCK_TIMEOUT, MAX_FILE_BYTES, edit)
 }
 
-/// Edits a file like [`edit_locked`], with another limit for its length in bytes.
+/// Edits a file like [`edit_locked`], with another limit of its length in bytes.
 pub fn edit_locked_within(
     path: &Path,
     longest: u64,
@@ -45,30 +42,30 @@ fn edit_with_limits(
     // Replace the target of a symbolic link, so that the link is kept.
     let real = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     fs::create_dir_all(parent_folder(&real)).map_err(|cause| failed("created", cause))?;
-    let beside = real.with_added_extension("lock");
-    let _lock = Lock::acquire(&beside, patience).map_err(|error| match error {
-        LockError::Held => {
-            ConfigError::new(path, "is being changed by another process and stays locked")
-                .hint(format!("find out who holds `{}`", beside.display()))
-        }
+    // A separate file: the rename replaces the file itself, and a lock would stay on the old one.
+    let lock_file = real.with_added_extension("lock");
+    let _lock = Lock::acquire(&lock_file, patience).map_err(|error| match error {
+        LockError::Held => ConfigError::new(path, "is locked by another process that changes it")
+            .hint(format!("stop the process that holds `{}`", lock_file.display())),
         LockError::Io(cause) => failed("locked for a change", cause),
     })?;
     let before = read_text_within(&real, longest)?;
     let after = edit(before.as_deref())?;
+    // An unchanged file keeps its time, so that watchers do not reload it.
     if before.as_deref() == Some(after.as_str()) {
         return Ok(());
     }
+    // Some Windows programs read a file without its mark in a legacy encoding, so it is kept.
     let mark = has_bom(&real).map_err(|cause| failed("read", cause))?;
     let text = format!("{}{after}", if mark { "\u{feff}" } else { "" });
     replace_synced(&real, text.as_bytes(), FileAccess::Kept)
         .map_err(|cause| failed("written", cause))
 }
 
-/// Returns whether the file begins with a byte order mark, which the edit then keeps.
 fn has_bom(path: &Path) -> std::io::Result<bool> {
     use std::io::Read as _;
     let mut start = Vec::new();
-    match File::open(path) {
+    match fs::File::open(path) {
         Ok(file) => file.take(3).read_to_end(&mut start)?,
         Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => 0,
         Err(cause) => return Err(cause),
@@ -150,7 +147,7 @@ mod tests {
             Ok(String::new())
         })
         .unwrap_err();
-        assert_eq!(&*error.message, "is being changed by another process and stays locked");
+        assert_eq!(&*error.message, "is locked by another process that changes it");
         assert!(!path.exists());
         drop(held);
         write(&path, "{}").unwrap();

@@ -1,4 +1,4 @@
-//! `ConfigError`: a problem with its file, position, key and remedy.
+//! A problem in a file, with its position, key and remedy.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -23,9 +23,7 @@ pub enum ProblemSeverity {
 pub struct ConfigError {
     /// The affected file; empty if there is none.
     pub file: Arc<Path>,
-    /// The line, starting at 1.
     pub line: Option<usize>,
-    /// The column in characters, starting at 1.
     pub column: Option<usize>,
     /// The affected server as written, which may not be a valid name.
     pub server: Option<Box<str>>,
@@ -33,7 +31,6 @@ pub struct ConfigError {
     pub key: Option<Box<str>>,
     /// The problem: a lower-case sentence without the position.
     pub message: Box<str>,
-    /// The remedy, if one is known.
     pub hint: Option<Box<str>>,
     pub severity: ProblemSeverity,
 }
@@ -63,7 +60,7 @@ impl ConfigError {
         self.at(Position { line, column })
     }
 
-    /// Adds the position.
+    /// Adds the position in the file.
     pub fn at(mut self, position: Position) -> Self {
         self.line = Some(position.line);
         self.column = Some(position.column);
@@ -82,7 +79,7 @@ impl ConfigError {
         self
     }
 
-    /// Adds the remedy.
+    /// Adds a remedy for the problem.
     pub fn hint(mut self, hint: impl Into<Box<str>>) -> Self {
         self.hint = Some(hint.into());
         self
@@ -109,6 +106,7 @@ impl ConfigError {
         let mut place = sanitize_whole(&self.file.display().to_string());
         if let Some(line) = self.line {
             let _ = write!(place, ":{line}");
+            // A key identifies the place in its line better than a column.
             if let (Some(column), None) = (self.column, &self.key) {
                 let _ = write!(place, ":{column}");
             }

@@ -1,8 +1,8 @@
 //! Settings files as documents: JSON with comments, the position of every member, and edits that
 //! preserve the rest of the file.
 //!
-//! Text is parsed into nodes with line and column, or into a [`ConfigError`] with file, position
-//! and remedy. This crate does not know which settings exist.
+//! The crate takes text. It returns nodes with line and column, or a [`ConfigError`] with file,
+//! position and remedy. It never interprets settings.
 
 mod document;
 mod edit_locked;

@@ -8,12 +8,11 @@ use crate::document::{Member, Node, NodeValue};
 pub struct TypeMismatch {
     /// The problem as a predicate that follows the name of the value.
     pub predicate: String,
-    /// The remedy.
     pub hint: Option<String>,
 }
 
 impl Node {
-    /// Returns a Boolean.
+    /// Returns the value of a Boolean.
     pub fn flag(&self) -> Result<bool, TypeMismatch> {
         match &self.value {
             NodeValue::Bool(value) => Ok(*value),
@@ -21,7 +20,7 @@ impl Node {
         }
     }
 
-    /// Returns a string as written.
+    /// Returns the text of a string.
     pub fn text(&self) -> Result<&str, TypeMismatch> {
         match &self.value {
             NodeValue::Text(text) => Ok(text),
@@ -52,7 +51,6 @@ impl Node {
     }
 }
 
-/// Returns how a value of the wanted kind is written.
 fn spelling_hint(wanted: &str) -> Option<&'static str> {
     match wanted {
         "a string" => Some("write it in double quotes"),

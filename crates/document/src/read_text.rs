@@ -9,12 +9,9 @@ use switchboard_text::sanitize;
 use crate::document::Position;
 use crate::error::ConfigError;
 
-/// Maximum length of a file, in bytes.
 pub(crate) const MAX_FILE_BYTES: u64 = 4 * 1024 * 1024;
 
 /// Returns the text of a file without byte order mark; `None` if the file does not exist.
-///
-/// Only regular files are opened: a pipe or a device that a project points to would never end.
 pub fn read_text(path: &Path) -> Result<Option<String>, ConfigError> {
     read_text_within(path, MAX_FILE_BYTES)
 }
@@ -26,26 +23,22 @@ pub fn read_text_within(path: &Path, longest: u64) -> Result<Option<String>, Con
     let metadata = match fs::metadata(path) {
         // A dangling link is an error, not an absent file: a network share may be unmounted.
         Err(cause) if cause.kind() == ErrorKind::NotFound => {
-            return match broken_link(path) {
-                None => Ok(None),
-                Some(link) => {
-                    let link = sanitize(&link);
-                    let error = error(format!("the file cannot be read: `{link}` leads nowhere"));
-                    Err(error.hint("put back what the link leads to, or remove the link"))
-                }
-            };
+            let Some(link) = broken_link(path) else { return Ok(None) };
+            let error = error(format!("the file cannot be read: `{link}` is a broken link"));
+            return Err(error.hint("restore the target of the link, or remove the link"));
         }
         metadata => metadata.map_err(unreadable)?,
     };
+    // A pipe or a device that a project's link points to would block the reader or never end.
     if !metadata.is_file() {
-        return Err(
-            error("the file is not a regular file".to_owned()).hint("name a file with text")
-        );
+        let error = error("the file is not a regular file".to_owned());
+        return Err(error.hint("use a regular text file"));
     }
     let mut bytes = Vec::new();
     match fs::File::open(path) {
         // The file was removed after the metadata was read.
         Err(cause) if cause.kind() == ErrorKind::NotFound => return Ok(None),
+        // One byte more than allowed, to detect a longer file without trusting its metadata.
         file => file.map_err(unreadable)?.take(longest + 1).read_to_end(&mut bytes),
     }
     .map_err(unreadable)?;
@@ -67,7 +60,7 @@ fn broken_link(path: &Path) -> Option<String> {
     let places = [Some(path), path.parent()].into_iter().flatten();
     let is_link = |place: &&Path| fs::symlink_metadata(place).is_ok_and(|it| it.is_symlink());
     let broken = places.filter(is_link).find(|place| fs::metadata(place).is_err())?;
-    Some(broken.display().to_string())
+    Some(sanitize(&broken.display().to_string()))
 }
 
 /// Returns `text` without a byte order mark at its start.

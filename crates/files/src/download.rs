@@ -1,5 +1,4 @@
-//! Writes content from a server to a path that a person or a model named, confined to a set of
-//! roots.
+//! Writes content from a server to a path that a person or a model chose, below a set of roots.
 //!
 //! The path is validated as text first, then walked folder by folder without following links. The
 //! file appears atomically, and only its owner can read it.
@@ -11,52 +10,23 @@ use switchboard_text::{fold_char, hex_digest};
 use crate::normal_path::{is_device_name, simplify_path};
 
 /// Names of files that programs read as settings or execute, in lower case.
+#[rustfmt::skip]
 const PROTECTED_NAMES: &[&str] = &[
-    "mcp.json",
-    "switchboard.json",
-    "switchboard.lock",
-    "claude_desktop_config.json",
-    "cline_mcp_settings.json",
-    "mcp_config.json",
-    "mcp_settings.json",
-    "hooks.json",
-    "policy.json",
-    "agents.md",
-    "claude.md",
-    "claude.local.md",
-    "gemini.md",
-    "qwen.md",
-    "warp.md",
-    "opencode.json",
-    "opencode.jsonc",
-    "crush.json",
-    "mcp.yaml",
-    "mcp.yml",
-    "mcp.toml",
-    "autorun.inf",
-    "desktop.ini",
-    "makefile",
-    "gnumakefile",
-    "justfile",
-    "package.json",
-    "setup.py",
-    "build.rs",
-    "authorized_keys",
-    "authorized_keys2",
-    "known_hosts",
-    "node_modules",
-    "__pycache__",
-    "sitecustomize.py",
-    "usercustomize.py",
-    "conftest.py",
+    "mcp.json", "switchboard.json", "switchboard.lock", "claude_desktop_config.json",
+    "cline_mcp_settings.json", "mcp_config.json", "mcp_settings.json", "hooks.json", "policy.json",
+    // Instructions and settings of agents.
+    "agents.md", "claude.md", "claude.local.md", "gemini.md", "qwen.md", "warp.md",
+    "opencode.json", "opencode.jsonc", "crush.json", "mcp.yaml", "mcp.yml", "mcp.toml",
+    // Files that systems, build tools and interpreters run without being asked.
+    "autorun.inf", "desktop.ini", "makefile", "gnumakefile", "justfile", "package.json", "setup.py",
+    "build.rs", "authorized_keys", "authorized_keys2", "known_hosts", "node_modules", "__pycache__",
+    "sitecustomize.py", "usercustomize.py", "conftest.py",
 ];
 
-/// Minimum free space left on the disk.
+/// Minimum free space that a download leaves on the disk.
 #[cfg(unix)]
 const HEADROOM_BYTES: u64 = 64 << 20;
-/// Maximum length of one component of a path.
 const MAX_NAME_BYTES: usize = 200;
-/// Maximum length of a path.
 const MAX_PATH_BYTES: usize = 1_024;
 
 /// The allowed locations of a download.
@@ -66,7 +36,6 @@ pub struct DownloadRoots<'a> {
     pub roots: &'a [PathBuf],
     /// Folders inside them that must not be written to: Switchboard's configuration and state.
     pub protected: &'a [PathBuf],
-    /// Maximum size of the content.
     pub limit_bytes: usize,
     pub existing: IfExists,
 }
@@ -76,48 +45,28 @@ pub struct DownloadRoots<'a> {
 pub enum IfExists {
     /// Keeps the file, and returns an error.
     Keep,
-    /// Replaces the file.
     Replace,
 }
 
 /// The reason that nothing was written.
 #[derive(Debug, thiserror::Error)]
 pub enum DownloadError {
-    /// The path is outside all roots.
     #[error("`{0}` is outside the folders that may be written to")]
     Outside(String),
-    /// The path is not a plain file name.
-    #[error("`{path}` is not taken as a path: {why}")]
-    NotPlain {
-        /// The path as given.
-        path: String,
-        why: &'static str,
-    },
-    /// Programs execute or trust files at this path.
-    #[error("`{0}` is protected: programs run or trust what lies there")]
+    #[error("`{path}` is not an accepted path: {why}")]
+    NotPlain { path: String, why: &'static str },
+    #[error("`{0}` is protected: programs run or trust files at this path")]
     Protected(String),
-    #[error("there is already a file `{0}`")]
+    #[error("the file `{0}` already exists")]
     Exists(String),
-    /// A parent is a link or not a folder.
     #[error("`{path}` cannot be reached without following links: {cause}")]
-    Unreachable {
-        /// The path as given.
-        path: String,
-        cause: std::io::Error,
-    },
-    /// The content exceeds the limit.
-    #[error("{size} bytes are more than the {limit} that may be written")]
+    Unreachable { path: String, cause: std::io::Error },
+    #[error("the content has {size} bytes, more than the limit of {limit}")]
     TooLong { size: usize, limit: usize },
-    /// Not enough free space.
-    #[error("the disk has too little room left for {0} bytes")]
+    #[error("not enough free disk space for {0} bytes")]
     NoRoom(usize),
-    /// The write failed.
     #[error("`{path}` cannot be written: {cause}")]
-    NotWritten {
-        /// The path as given.
-        path: String,
-        cause: std::io::Error,
-    },
+    NotWritten { path: String, cause: std::io::Error },
 }
 
 impl DownloadError {
@@ -125,19 +74,15 @@ impl DownloadError {
     #[must_use]
     pub const fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::Outside(_) => Some("choose a path below the current folder, or name a `--root`"),
-            Self::Exists(_) => Some("choose another name, or say `--force`"),
+            Self::Outside(_) => Some("choose a path below the current folder, or pass `--root`"),
+            Self::Exists(_) => Some("choose another name, or pass `--force`"),
             Self::NotPlain { .. } | Self::Protected(_) => Some("choose another name"),
             _ => None,
         }
     }
 }
 
-/// Writes `content` to `wanted`; returns the path of the file.
-///
-/// # Errors
-/// Returns an error if the path is outside the roots, protected or already exists, or if the
-/// content is too large. No partial file is left behind.
+/// Writes `content` to `wanted`; returns the path of the file. An error leaves no partial file.
 pub fn write_download(
     ground: &DownloadRoots<'_>,
     wanted: &Path,
@@ -186,7 +131,7 @@ impl DownloadPath {
                 }
             }
         }
-        let name = names.pop().ok_or_else(|| not_plain("it names no file"))?;
+        let name = names.pop().ok_or_else(|| not_plain("it does not name a file"))?;
         let place = Self { root, folders: names, name, written };
         if place.is_protected(ground) {
             return Err(DownloadError::Protected(place.written));
@@ -198,13 +143,12 @@ impl DownloadPath {
         self.folders.iter().fold(self.root.clone(), |path, name| path.join(name)).join(&self.name)
     }
 
-    /// Returns whether the path is protected: hidden names contain settings, keys and hooks of
-    /// programs, and so do the files in [`PROTECTED_NAMES`].
     fn is_protected(&self, ground: &DownloadRoots<'_>) -> bool {
         let mut names = self.folders.iter().chain([&self.name]);
         let hidden = names.any(|name| {
-            // Fold homoglyphs and case: a file system may treat such variants as the same name.
+            // A file system may treat variants in case or normalization as the same name.
             let plain: String = name.chars().filter_map(fold_char).collect();
+            // Hidden files hold settings, keys and hooks; Python runs code in `.pth` files.
             plain.starts_with('.')
                 || PROTECTED_NAMES.contains(&plain.as_str())
                 || plain.ends_with(".pth")
@@ -216,8 +160,7 @@ impl DownloadPath {
 }
 
 impl DownloadRoots<'_> {
-    /// Returns the root that contains the path, and the path relative to it. Paths are compared by
-    /// component, so that `/work_evil` is not inside `/work`.
+    /// Returns the root that contains the path, and the path relative to it.
     fn split_root(
         &self,
         wanted: &Path,
@@ -232,6 +175,7 @@ impl DownloadRoots<'_> {
         }
         for root in self.roots {
             let Ok(real) = std::fs::canonicalize(root) else { continue };
+            // Compares components, so that `/work_evil` is not inside `/work`.
             let below = wanted.strip_prefix(root).or_else(|_| wanted.strip_prefix(&real));
             if let Ok(below) = below {
                 return Ok((real, below.to_owned()));
@@ -250,13 +194,13 @@ fn check_name(name: &str) -> Result<(), &'static str> {
         return Err("a name in it begins with a space or a dash, or ends with a space or a dot");
     }
     if name.contains(['\\', ':', '*', '?', '"', '<', '>', '|', '%', '~', '$', '`']) {
-        return Err("it holds a character that means something else somewhere");
+        return Err("it contains a character that some systems treat specially");
     }
     let plain = |c: char| c.is_alphanumeric() || c.is_ascii_graphic() || c == ' ';
     let looks =
         |c: char| matches!(c, '\u{ff0e}' | '\u{ff0f}' | '\u{ff3c}' | '\u{2024}'..='\u{2026}');
     if !name.chars().all(plain) || name.chars().any(looks) {
-        return Err("it holds a character that cannot be seen or looks like another");
+        return Err("it contains an invisible or confusable character");
     }
     if is_device_name(name) {
         return Err("it is the name of a device");
@@ -264,9 +208,7 @@ fn check_name(name: &str) -> Result<(), &'static str> {
     Ok(())
 }
 
-/// Returns a file name for a URI. Only ASCII letters and digits of its last segment are kept; a
-/// digest makes the name unique.
-#[must_use]
+/// Returns a unique file name for a URI, with the letters and digits of its last segment.
 pub fn file_name_for(uri: &str) -> String {
     let path = uri.split(['?', '#']).next().unwrap_or(uri);
     let last = path.rsplit(['/', '\\']).next().unwrap_or_default();
@@ -276,6 +218,7 @@ pub fn file_name_for(uri: &str) -> String {
     };
     let stem = plain(stem, 40);
     let ending = plain(ending, 8);
+    // The digest keeps URIs apart that differ only in the characters that are dropped.
     let mark = hex_digest([uri.as_bytes()]);
     let mark = mark.get(..12).unwrap_or_default();
     let stem = if stem.is_empty() { "resource".to_owned() } else { stem };
@@ -324,9 +267,9 @@ mod platform {
         })
     }
 
-    /// Opens the parent folder. Each component is opened relative to the previous one and must not
-    /// be a link, so that a concurrent change cannot redirect the walk.
     fn descend(place: &DownloadPath) -> io::Result<OwnedFd> {
+        // Each component is opened relative to the previous one and must not be a link, so that a
+        // concurrent change cannot redirect the walk.
         let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut folder = open(&place.root, how, Mode::empty())?;
         for name in &place.folders {
@@ -347,6 +290,7 @@ mod platform {
                 Err(DownloadError::NotWritten { path: place.written.clone(), cause: error.into() })
             }
             Ok(about) => {
+                // A file with several links may be protected under another name.
                 let is_file = FileType::from_raw_mode(about.st_mode) == FileType::RegularFile;
                 if existing == IfExists::Replace && is_file && about.st_nlink == 1 {
                     Ok(())

@@ -31,6 +31,7 @@ pub(crate) fn write(
 }
 
 /// Checks that no parent is a link or a junction.
+// Not atomic: a folder that is replaced by a link after the check is followed.
 fn check_folders(place: &DownloadPath) -> io::Result<()> {
     let mut folder = place.root.clone();
     for name in &place.folders {

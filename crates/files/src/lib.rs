@@ -1,8 +1,8 @@
 //! File operations: locks, atomic replacement, paths confined to a root, downloads, watching.
 //!
-//! In go paths and bytes; out come files that are either the old or the new version, locks that end
-//! with their process, and paths that cannot leave their root. Nothing here knows what the files
-//! mean.
+//! The crate takes paths and bytes. It returns files that are either the old or the new version,
+//! locks that end with their process, and paths that cannot leave their root. It never interprets
+//! the contents of files.
 
 mod download;
 mod file_uri;

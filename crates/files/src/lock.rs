@@ -11,9 +11,8 @@ use crate::replace::private_mode;
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// An exclusive lock on a file, held until it is dropped.
-///
-/// The file is never removed: removing it while another process opens it would let both acquire a
-/// lock.
+// The file is never removed: a process that has it open already would then lock a file without a
+// name, while the next process locks a new one.
 #[derive(Debug)]
 pub struct Lock {
     _file: File,
@@ -22,17 +21,14 @@ pub struct Lock {
 /// The reason that a lock was not acquired.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
-    /// Another process held the lock until the time limit.
     #[error("another process has held the lock for too long")]
     Held,
-    /// The file cannot be opened or locked.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
 
 impl LockError {
     /// Converts the error into an I/O error; `held` is the message for a lock that stayed held.
-    #[must_use]
     pub fn into_io(self, held: &'static str) -> io::Error {
         match self {
             Self::Held => io::Error::new(io::ErrorKind::TimedOut, held),
@@ -43,13 +39,10 @@ impl LockError {
 
 impl Lock {
     /// Acquires the lock on `path` and blocks for at most `limit`; a limit of zero tries once.
-    ///
-    /// # Errors
-    /// Returns an error if another process holds the lock until the limit, or if the file cannot be
-    /// opened.
     pub fn acquire(path: &Path, limit: Duration) -> Result<Self, LockError> {
         let file = options().open(path)?;
         let start = Instant::now();
+        // Polled, since a blocking lock has no timeout.
         while !try_lock(&file)? {
             if start.elapsed() >= limit {
                 return Err(LockError::Held);
@@ -61,9 +54,6 @@ impl Lock {
 
     /// Acquires the lock on `path` and waits for at most `limit` without blocking. A new file is
     /// readable only by its owner.
-    ///
-    /// # Errors
-    /// As [`Self::acquire`].
     pub async fn acquire_private(path: &Path, limit: Duration) -> Result<Self, LockError> {
         let file = private_mode(&mut options()).open(path)?;
         let acquire = async {

@@ -2,7 +2,7 @@
 //!
 //! Windows returns canonical paths with the verbatim prefix `\\?\`, such as `\\?\C:\data`. Few
 //! programs support it, and a shell cannot start in such a folder. Paths that are shown or passed
-//! on lose the prefix; paths that we open keep it, since it disables device names.
+//! to programs lose the prefix; paths that we open keep it, since it disables device names.
 
 use std::fs;
 use std::io;
@@ -10,20 +10,15 @@ use std::path::{Path, PathBuf};
 
 const DEVICES: &[&str] = &["con", "prn", "aux", "nul", "conin$", "conout$", "clock$"];
 const VERBATIM_PREFIX: &str = r"\\?\";
-/// Maximum length of a path without the prefix (`MAX_PATH`), in UTF-16 units including the
-/// terminator.
+/// Maximum length of a Windows path without the prefix, in UTF-16 units with the terminator.
 const MAX_PATH: usize = 260;
 
 /// Resolves links and dots, and removes the verbatim prefix.
-///
-/// # Errors
-/// Returns an error if the path does not exist or cannot be resolved.
 pub fn canonicalize(path: &Path) -> io::Result<PathBuf> {
     fs::canonicalize(path).map(simplify_path)
 }
 
 /// Removes the verbatim prefix, if the path has the same meaning without it.
-#[must_use]
 pub fn simplify_path(path: PathBuf) -> PathBuf {
     let unmarked = path.to_str().filter(|_| cfg!(windows)).and_then(strip_verbatim);
     unmarked.map_or(path, PathBuf::from)
@@ -39,6 +34,7 @@ fn strip_verbatim(path: &str) -> Option<String> {
             is_drive.then(|| (rest.to_owned(), names))?
         }
     };
+    // Without the prefix, Windows strips trailing dots and spaces, and opens `nul` as a device.
     let is_same = |name: &str| !is_device_name(name) && !name.ends_with(['.', ' ']);
     let fits = plain.encode_utf16().count() < MAX_PATH;
     (fits && names.split('\\').all(is_same)).then_some(plain)
@@ -46,7 +42,9 @@ fn strip_verbatim(path: &str) -> Option<String> {
 
 /// Returns whether Windows treats the name as a device, regardless of an extension.
 pub fn is_device_name(name: &str) -> bool {
+    // `NUL.txt` and `NUL:stream` are the device too.
     let stem = name.split(['.', ':']).next().unwrap_or(name).trim_end().to_lowercase();
+    // Any one character: besides `COM1`, Windows also accepts superscript digits.
     let numbered = ["com", "lpt"]
         .iter()
         .any(|device| stem.strip_prefix(device).is_some_and(|rest| rest.chars().count() == 1));

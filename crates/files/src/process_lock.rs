@@ -9,10 +9,10 @@ use std::time::Duration;
 use crate::lock::Lock;
 
 const SUFFIX: &str = ".lock";
-/// How long to wait for the folder lock.
+/// How long to wait for the folder lock, which others hold only briefly.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The lock file of this process, held as long as it may write.
+/// The lock file that proves that this process is alive.
 #[derive(Debug)]
 pub struct ProcessLock {
     name: String,
@@ -20,8 +20,8 @@ pub struct ProcessLock {
     _lock: File,
 }
 
-/// Held while a process prunes lock files or creates its own, so that a new lock file is not
-/// mistaken for that of a dead process.
+/// The lock on a folder of lock files, held while one is created or others are pruned.
+// A new lock file is unlocked for a moment; without this lock, it could be pruned as a dead one.
 #[derive(Debug)]
 pub struct FolderLock {
     _lock: Lock,
@@ -31,7 +31,7 @@ impl FolderLock {
     /// Acquires the lock, and waits for other processes that hold it.
     pub fn acquire(owners: &Path) -> io::Result<Self> {
         let lock = Lock::acquire(&owners.join("gate"), LOCK_TIMEOUT);
-        let held = "another process has been opening it for too long";
+        let held = "another process has held the folder lock for too long";
         lock.map(|lock| Self { _lock: lock }).map_err(|error| error.into_io(held))
     }
 }
@@ -39,6 +39,8 @@ impl FolderLock {
 impl ProcessLock {
     /// Creates the lock file of this process; the caller holds the folder lock.
     pub fn claim(owners: &Path, _gate: &FolderLock) -> io::Result<Self> {
+        // The random part of the name distinguishes processes with the same id, which the system
+        // reuses and containers number from 1.
         let file = tempfile::Builder::new()
             .prefix(&format!("{}-", std::process::id()))
             .suffix(SUFFIX)
@@ -49,8 +51,8 @@ impl ProcessLock {
         Ok(Self { name, path, _lock: lock })
     }
 
-    /// Removes the lock files of dead processes, then creates one for this process. For folders in
-    /// which a lock file has no other data attached.
+    /// Removes the lock files of dead processes, then creates one for this process. Only for
+    /// folders in which no other data belongs to a lock file.
     pub fn claim_and_prune(owners: &Path) -> io::Result<Self> {
         let gate = FolderLock::acquire(owners)?;
         for name in owners_in(owners).iter().filter(|name| !is_alive(owners, name)) {
@@ -80,6 +82,7 @@ pub fn owners_in(owners: &Path) -> BTreeSet<String> {
 
 /// Returns whether the process of that name may still be alive.
 pub fn is_alive(owners: &Path, name: &str) -> bool {
+    // The system releases the lock when the process ends, even after a crash.
     match File::open(lock_path(owners, name)) {
         Ok(file) => file.try_lock().is_err(),
         // Only a missing file proves that the lock is not held.

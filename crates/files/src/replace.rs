@@ -17,21 +17,17 @@ pub enum FileAccess {
     Umask,
 }
 
-/// Replaces the contents of `path`, or creates it. A symbolic link is replaced, not followed.
-///
-/// # Errors
-/// Returns an error if the file cannot be written. The old file is then unchanged, and no temporary
-/// file is left.
+/// Replaces the contents of `path`, or creates it. A symbolic link is replaced, not followed. After
+/// an error, the old file is unchanged.
 pub fn replace(path: &Path, contents: &[u8], access: FileAccess) -> io::Result<()> {
     rename(write_temporary(path, contents, access)?, path)
 }
 
 /// Like [`replace`], and syncs the new contents to disk before the rename.
-///
-/// # Errors
-/// As [`replace`].
 pub fn replace_synced(path: &Path, contents: &[u8], access: FileAccess) -> io::Result<()> {
     let file = write_temporary(path, contents, access)?;
+    // A file system may write the rename before the contents: after a power loss, the file would
+    // be empty.
     file.as_file().sync_all()?;
     rename(file, path)
 }
@@ -43,6 +39,7 @@ fn write_temporary(path: &Path, contents: &[u8], access: FileAccess) -> io::Resu
     if access == FileAccess::Umask {
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
     }
+    // In the same folder, since a rename across file systems is not atomic.
     let mut file = builder.tempfile_in(parent_folder(path))?;
     file.write_all(contents)?;
     if access == FileAccess::Kept
@@ -54,16 +51,13 @@ fn write_temporary(path: &Path, contents: &[u8], access: FileAccess) -> io::Resu
 }
 
 /// Returns the folder that contains the file.
-#[must_use]
 pub fn parent_folder(path: &Path) -> &Path {
+    // The parent of a bare file name is the empty path, which the system does not accept.
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     folder.unwrap_or(Path::new("."))
 }
 
 /// Creates a folder and its parents, accessible only to the owner.
-///
-/// # Errors
-/// Returns an error if the folder cannot be created.
 pub fn create_private_folder(folder: &Path) -> io::Result<()> {
     let mut builder = DirBuilder::new();
     builder.recursive(true);
@@ -89,7 +83,7 @@ fn rename(file: NamedTempFile, path: &Path) -> io::Result<()> {
 fn rename(file: NamedTempFile, path: &Path) -> io::Result<()> {
     let (file, temporary) = file.keep().map_err(|error| error.error)?;
     drop(file);
-    // Unlike `persist`, this replaces a file that another process has open.
+    // Unlike `persist`, `fs::rename` replaces a file that another process has open.
     let renamed = retry_briefly(|| fs::rename(&temporary, path));
     if renamed.is_err() {
         // The error of the rename is the one to return; a leftover file only takes space.
@@ -98,9 +92,10 @@ fn rename(file: NamedTempFile, path: &Path) -> io::Result<()> {
     renamed
 }
 
-/// Retries for half a second: virus scanners keep new files open for a moment.
+/// Retries for half a second while access is denied.
 #[cfg(any(windows, test))]
 fn retry_briefly(mut step: impl FnMut() -> io::Result<()>) -> io::Result<()> {
+    // Virus scanners keep new files open for a moment.
     const RETRY_INTERVAL: std::time::Duration = std::time::Duration::from_millis(25);
     for _ in 0..20 {
         match step() {

@@ -1,4 +1,4 @@
-//! `FileWatcher`: reports that one of the watched files may have changed.
+//! Watches files and reports that one of them may have changed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
@@ -13,23 +13,22 @@ use parking_lot::Mutex;
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep, timeout};
 
-/// How long no event must arrive before a change counts as finished.
+/// Time without events after which a change counts as finished.
+// Editors write a file in several steps; a reader in between would see half of it.
 const QUIET_PERIOD: Duration = Duration::from_millis(100);
-/// Maximum time to wait for that.
+/// Maximum time to wait for the quiet period.
 const MAX_SETTLE_TIME: Duration = Duration::from_secs(2);
 /// Poll interval on systems without file notifications.
 const POLL_INTERVAL: Duration = Duration::from_secs(2);
 
 /// Watches files that may be replaced, created or removed at any time.
-///
-/// It reports only that something changed; the caller reads the files again.
 #[derive(Debug)]
 pub struct FileWatcher {
     files: Vec<PathBuf>,
     stamps: Vec<Option<FileStamp>>,
     signals: Option<WatchSignals>,
     poll: Duration,
-    /// A change that was not reported yet, because the wait for it was dropped.
+    /// A change that is not reported yet, because the wait for it was dropped.
     pending: bool,
 }
 
@@ -54,12 +53,11 @@ struct FileStamp {
     created: Option<SystemTime>,
 }
 
-/// Starts watching. Later changes are detected relative to the current state, so start watching
-/// before reading the files.
-///
-/// If the system provides no notifications, the files are polled every two seconds.
+/// Starts watching. Call it before reading the files: changes are relative to the state of now.
 pub fn watch(files: Vec<PathBuf>) -> FileWatcher {
     let mut watch = FileWatcher::polling(files, POLL_INTERVAL);
+    // The error is ignored, since polling works without notifications: the number of watches is
+    // limited on Linux, and some network file systems support none.
     watch.signals = WatchSignals::start(&watch.files).ok();
     watch
 }
@@ -80,6 +78,7 @@ impl FileWatcher {
         self.stamps = files.iter().map(stamp_of).collect();
         self.files = files;
         if let Some(before) = self.signals.take() {
+            // As in `watch`, an error means polling.
             self.signals = WatchSignals::start(&self.files).ok();
             if let (true, Some(now)) = (before.named.load(Ordering::Acquire), &self.signals) {
                 now.named.store(true, Ordering::Release);
@@ -157,6 +156,7 @@ impl WatchSignals {
                     if event.need_rescan() || event.paths.iter().any(is_ours) {
                         seen.store(true, Ordering::Release);
                     } else if is_content_change(event.kind) {
+                        // A log in the same folder may be written constantly.
                         return;
                     }
                 }
@@ -170,9 +170,10 @@ impl WatchSignals {
         Ok(signals)
     }
 
-    /// Watches the folders that currently contain the files. Replaced folders are watched again,
-    /// folders that are no longer needed are dropped.
+    /// Watches the folders that currently contain the files, and no others.
     fn follow(&mut self, files: &[PathBuf]) -> notify::Result<()> {
+        // Folders instead of files: a watch of a file ends when an editor replaces the file, and a
+        // missing file cannot be watched. The targets of links change in their own folders.
         let ends = files.iter().filter_map(|file| std::fs::canonicalize(file).ok());
         let all: Vec<PathBuf> = files.iter().cloned().chain(ends).collect();
         let names = all.iter().filter_map(|file| Some(file.file_name()?.to_owned())).collect();
@@ -194,8 +195,7 @@ impl WatchSignals {
     }
 }
 
-/// Returns whether an event is about contents or metadata, not names. Such events of other files
-/// are ignored: a neighbouring file may be written constantly.
+/// Returns whether an event is about contents or metadata, not names.
 const fn is_content_change(kind: EventKind) -> bool {
     matches!(
         kind,

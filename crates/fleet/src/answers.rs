@@ -10,13 +10,12 @@ use switchboard_wire::{Json, RpcError};
 /// The future of an answer: the text of a JSON result, or an error.
 pub type AnswerFuture<'a> = Pin<Box<dyn Future<Output = Result<String, RpcError>> + Send + 'a>>;
 
-/// A request from a server.
+/// A request from a server, with the call that it belongs to.
 #[derive(Clone, Copy, Debug)]
 pub struct ServerRequest<'a> {
     pub server: &'a str,
     /// The target of the call that the request belongs to; known only in the modern era.
     pub target: Option<&'a str>,
-    /// The number of that call.
     pub call: Option<u64>,
     /// The server's key for the question, in the modern era.
     pub key: Option<&'a str>,
@@ -46,8 +45,7 @@ pub trait Answers: Send + Sync {
         let _ = (server, elicitation);
     }
 
-    /// Returns a number that distinguishes callers that answer for themselves. All calls of one
-    /// caller share it.
+    /// Returns a number shared by all calls of one caller that answers for itself.
     fn caller_group(&self) -> u64 {
         0
     }
@@ -77,8 +75,7 @@ pub fn record_on_timeline<'a>(
         let open = timeline.add_question(asking.method, message);
         let answer = answering.await;
         if let Some(open) = open {
-            // Record only the action: the content that a person entered is meant for the server
-            // alone.
+            // Only the action: the content that a person entered is meant for the server alone.
             let action = |text: &str| serde_json::from_str::<ElicitationAction>(text).ok()?.action;
             open.set_answer(match &answer {
                 Ok(text) => action(text).unwrap_or_else(|| "answered".to_owned()),

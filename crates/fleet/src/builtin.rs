@@ -8,7 +8,6 @@ use switchboard_core::Tasks;
 use switchboard_wire::{Inbound, Json, Peer, RpcError, WireLimits, stream_pair};
 use tokio::sync::mpsc;
 
-/// An in-process server.
 #[derive(Clone)]
 pub(crate) enum InProcessServer {
     Builtin(Arc<Builtin>),
@@ -16,7 +15,6 @@ pub(crate) enum InProcessServer {
 }
 
 impl InProcessServer {
-    /// Creates the built-in server for these folders.
     pub(crate) fn builtin(roots: Vec<PathBuf>) -> Self {
         Self::Builtin(Arc::new(Builtin::new(roots, jiff::Zoned::now)))
     }
@@ -42,6 +40,7 @@ pub(crate) fn start(inside: InProcessServer, tasks: &Tasks) -> (Peer, mpsc::Rece
             let Some(Inbound::Request { id, method, params, .. }) = inbound else { continue };
             let server = server.clone();
             let inside = inside.clone();
+            // On its own task: a slow search must not delay the answers to other requests.
             answering.spawn(async move {
                 let params = params.as_ref().map(Json::as_str);
                 let answer = inside.answer(&method, params).await;

@@ -6,9 +6,8 @@ use switchboard_core::CallTimeline;
 
 use crate::answers::Answers;
 
-/// Finds calls in flight by their number. Implemented by the host.
+/// A directory of the calls in flight, by number. Implemented by the host.
 pub trait CallDirectory: Send + Sync {
-    /// Returns the timeline of a call.
     fn timeline(&self, call: u64) -> Option<CallTimeline>;
 
     /// Returns the owner of a question that a server asked while these calls were in flight. The
@@ -24,17 +23,12 @@ pub enum QuestionOwner {
     /// The host, since no caller answers for itself.
     Host,
     /// The caller of one call, which answers for itself.
-    Caller {
-        /// The number of the call.
-        call: u64,
-        answers: Arc<dyn Answers>,
-    },
+    Caller { call: u64, answers: Arc<dyn Answers> },
     /// One of several callers; which one is unknown.
     Ambiguous,
 }
 
 impl QuestionOwner {
-    /// Returns the call that the question belongs to, if it is known.
     pub(crate) const fn call(&self) -> Option<u64> {
         match self {
             Self::Caller { call, .. } => Some(*call),

@@ -47,8 +47,8 @@ pub(crate) struct ChangeListener<'a> {
 }
 
 impl ChangeListener<'_> {
-    /// Listens until the connection ends.
     pub(crate) async fn run(self, agreement: &Agreement) {
+        // Legacy servers send their notifications without a request.
         if agreement.revision.era() == Era::Modern {
             self.keep_listening(agreement).await;
         }
@@ -61,6 +61,7 @@ impl ChangeListener<'_> {
         let mut changes = self.context.subscriptions.changes();
         let mut wait = RETRY_DELAY_RANGE.0;
         while !self.peer.is_closed() {
+            // Marks the current subscriptions as seen, before they are read below.
             changes.load();
             let resources = match hears_of_resources {
                 true => self.context.subscriptions.wanted_uris(self.server),
@@ -100,12 +101,12 @@ impl ChangeListener<'_> {
                 Ok(_) => wait = RETRY_DELAY_RANGE.0,
                 Err(_) => wait = (wait * 2).min(RETRY_DELAY_RANGE.1),
             }
+            // The lists may have changed while no request was open.
             sleep(wait).await;
             self.report_missed();
         }
     }
 
-    /// Signals that changes may have been missed.
     fn report_missed(&self) {
         // A full queue already holds the same signal.
         _ = self.missed.try_send(());

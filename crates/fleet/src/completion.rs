@@ -9,7 +9,7 @@ use serde_json::json;
 use switchboard_catalog::Server;
 use switchboard_wire::{Request, RequestError, Revision};
 
-/// Maximum number of values per answer.
+/// Maximum number of values per answer, as in the specification.
 const MAX_VALUES: usize = 100;
 /// How long a server may take. Short, since a person is typing.
 const COMPLETION_TIMEOUT: Duration = Duration::from_secs(5);
@@ -17,9 +17,8 @@ const COMPLETION_TIMEOUT: Duration = Duration::from_secs(5);
 /// The prompt or template that an argument belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CompletionTarget<'a> {
-    /// A prompt, by name.
     Prompt(&'a str),
-    /// A resource template, by URI template.
+    /// A resource template, by its URI template.
     Template(&'a str),
 }
 
@@ -28,20 +27,19 @@ pub enum CompletionTarget<'a> {
 pub struct CompletionRequest<'a> {
     pub target: CompletionTarget<'a>,
     pub argument: &'a str,
-    /// The partial value.
     pub value: &'a str,
-    /// The values of other arguments.
+    /// Values of other arguments, which may narrow the suggestions.
     pub context: &'a BTreeMap<String, String>,
 }
 
-/// How the value of an argument may go on.
+/// Suggested values for an argument.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Completion {
-    /// Values that begin like what is written.
+    /// Values that complete the given text.
     pub values: Vec<String>,
-    /// How many there are in all, if the server says.
+    /// Total number of matching values, if the server reports it.
     pub total: Option<u64>,
-    /// Whether there are more than these.
+    /// Whether the server has further values.
     pub has_more: bool,
 }
 
@@ -50,11 +48,11 @@ pub struct Completion {
 pub enum CompletionError {
     #[error("server `{0}` is not ready")]
     NotReady(String),
-    #[error("server `{0}` does not complete arguments")]
+    #[error("server `{0}` does not support completion")]
     NotOffered(String),
-    #[error("server `{0}` does not complete this: {1}")]
+    #[error("server `{0}` cannot complete this value: {1}")]
     Failed(String, RequestError),
-    #[error("server `{0}` completes in a way that cannot be read: {1}")]
+    #[error("server `{0}` sent an invalid completion: {1}")]
     Unreadable(String, String),
     #[error("not allowed: {0}")]
     NotAllowed(String),
@@ -70,6 +68,7 @@ struct CompletionAnswer {
 struct CompletionMembers {
     #[serde(default)]
     values: Vec<String>,
+    // Not an integer: a fraction or a negative number must not fail the whole answer.
     total: Option<f64>,
     has_more: Option<bool>,
 }
@@ -77,8 +76,7 @@ struct CompletionMembers {
 /// Requests completions of an argument value from a server.
 ///
 /// # Errors
-/// Returns an error if the server is not connected, does not offer completions or does not answer
-/// in time.
+/// Fails if the server is not connected, does not offer completions or does not answer in time.
 pub async fn complete(
     server: &Server,
     completing: &CompletionRequest<'_>,
@@ -96,6 +94,7 @@ pub async fn complete(
     };
     let argument = json!({"name": completing.argument, "value": completing.value});
     let mut params = json!({"ref": reference, "argument": argument});
+    // This revision added the member, which an older server may reject.
     if agreement.revision >= Revision::V2025_06_18
         && !completing.context.is_empty()
         && let Some(members) = params.as_object_mut()

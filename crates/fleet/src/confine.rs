@@ -24,11 +24,11 @@ pub fn confine(words: &[OsString]) -> u8 {
     let [plan, program, args @ ..] = words else { return 2 };
     let Some(plan) = plan.to_str().and_then(|text| serde_json::from_str::<SandboxPlan>(text).ok())
     else {
-        return tell("the sandbox's plan cannot be read".to_owned());
+        return tell("the sandbox plan is invalid".to_owned());
     };
     close_inherited();
     if let Err(why) = plan.apply(Path::new(program)) {
-        return tell(format!("the sandbox cannot be set up: {why}"));
+        return tell(format!("cannot set up the sandbox: {why}"));
     }
     let error = Command::new(program).args(args).exec();
     tell(format!("cannot start `{}`: {error}", program.display()))
@@ -36,7 +36,7 @@ pub fn confine(words: &[OsString]) -> u8 {
 
 /// Writes a failure to standard error, which is part of the host's diagnosis.
 fn report_failure(message: &str) {
-    // The pipe is broken only if the host is gone, and no diagnosis is made then.
+    // The pipe breaks only when the host is gone, and then there is no diagnosis to add to.
     _ = writeln!(io::stderr(), "{message}");
 }
 
@@ -105,19 +105,18 @@ mod linux {
             if let Err(why) = has_mounts.and_then(|()| self.hide_sockets(program)) {
                 match why {
                     HideSocketsError::Incomplete(why) => return Err(why),
-                    // Mount namespaces are not available everywhere; the other restrictions still
-                    // apply.
+                    // Not every system allows mount namespaces; the other restrictions still apply.
                     HideSocketsError::Unsupported(why) => report_failure(&format!(
                         "the sandbox cannot hide sockets of other programs here: {why}"
                     )),
                 }
             }
+            // Landlock forbids mounts, and mounts need capabilities, hence this order.
             self.restrict_files(program)?;
             drop_capabilities()
         }
 
-        /// Leaves the network namespace unless the plan allows the network, and creates a mount
-        /// namespace if possible.
+        /// Leaves the network unless the plan allows it, and the mount namespace if possible.
         fn unshare_namespaces(&self) -> Result<Result<(), HideSocketsError>, String> {
             let mounts = UnshareFlags::NEWNS;
             if self.has_network {
@@ -126,9 +125,7 @@ mod linux {
             let both = unshare_as_user(mounts | UnshareFlags::NEWNET);
             if let Err(error) = both {
                 unshare_as_user(UnshareFlags::NEWNET).map_err(|error| {
-                    format!(
-                        "the network cannot be switched off here ({error}); allow it with `network`"
-                    )
+                    format!("cannot turn off the network here ({error}); allow it with `network`")
                 })?;
                 return Ok(Err(HideSocketsError::Unsupported(error)));
             }
@@ -146,11 +143,12 @@ mod linux {
             let set = |resource, most: Option<u64>, what: &str| match most {
                 None => Ok(()),
                 Some(_) => setrlimit(resource, Rlimit { current: most, maximum: most })
-                    .map_err(|error| format!("{what} cannot be limited: {error}")),
+                    .map_err(|error| format!("cannot limit {what}: {error}")),
             };
             set(Resource::As, self.memory_bytes, "memory")?;
             set(Resource::Nproc, self.processes, "the number of processes")?;
-            set(Resource::Cpu, self.cpu_seconds, "computing time")?;
+            set(Resource::Cpu, self.cpu_seconds, "CPU time")?;
+            // A core dump would contain the secrets in the server's memory.
             set(Resource::Core, Some(0), "core dumps")
         }
 
@@ -160,6 +158,7 @@ mod linux {
             let failed = |error: landlock::RulesetError| error.to_string();
             let all = AccessFs::from_all(ABI::V5);
             let read = AccessFs::from_read(ABI::V5);
+            // By default, the crate silently enforces less on an older kernel.
             let mut ruleset = Ruleset::default()
                 .set_compatibility(CompatLevel::HardRequirement)
                 .handle_access(all)
@@ -171,6 +170,7 @@ mod linux {
             }
             let mut created = ruleset.create().map_err(failed)?;
             let device = AccessFs::ReadFile | AccessFs::WriteFile | AccessFs::IoctlDev;
+            // A program that cannot be resolved fails later, with the error of `exec`.
             let real = fs::canonicalize(program).ok();
             let system = SYSTEM_PATHS.iter().map(|path| (Path::new(*path), read));
             let devices = DEVICES.iter().map(|path| (Path::new(*path), device));
@@ -182,6 +182,7 @@ mod linux {
                 // A path that does not exist needs no rule.
                 let Ok(about) = fs::metadata(path) else { continue };
                 let Ok(open) = PathFd::new(path) else { continue };
+                // The kernel rejects a rule that grants directory rights on a file.
                 let access = if about.is_dir() { access } else { access & file_access() };
                 created = created.add_rule(PathBeneath::new(open, access)).map_err(failed)?;
             }
@@ -189,7 +190,7 @@ mod linux {
             match status.ruleset {
                 RulesetStatus::FullyEnforced => Ok(()),
                 RulesetStatus::PartiallyEnforced | RulesetStatus::NotEnforced => {
-                    Err("the kernel does not enforce all of it".to_owned())
+                    Err("the kernel does not enforce all restrictions".to_owned())
                 }
             }
         }
@@ -206,7 +207,7 @@ mod linux {
             permitted: CapabilitySet::empty(),
             inheritable: CapabilitySet::empty(),
         };
-        set_capabilities(None, none).map_err(|error| format!("powers cannot be given up: {error}"))
+        set_capabilities(None, none).map_err(|error| format!("cannot drop capabilities: {error}"))
     }
 
     /// Unshares namespaces. A user other than root needs a new user namespace for that.
@@ -217,6 +218,7 @@ mod linux {
             return unshare(flags);
         }
         unshare(UnshareFlags::NEWUSER | flags)?;
+        // Without privileges, the kernel accepts a group map only once `setgroups` is denied.
         fs::write("/proc/self/setgroups", "deny")?;
         fs::write("/proc/self/uid_map", format!("{user} {user} 1"))?;
         fs::write("/proc/self/gid_map", format!("{group} {group} 1"))
@@ -231,6 +233,6 @@ mod linux {
 #[cfg(not(target_os = "linux"))]
 impl SandboxPlan {
     fn apply(&self, _program: &Path) -> Result<(), String> {
-        Err("this system has none".to_owned())
+        Err("sandboxes are supported on Linux only".to_owned())
     }
 }

@@ -43,7 +43,6 @@ pub struct ConnectContext {
 }
 
 impl ConnectContext {
-    /// Returns the introduction that is sent to a server.
     pub(crate) fn introduction(&self, server: &ServerId) -> Introduction {
         Introduction {
             name: "switchboard".to_owned(),
@@ -65,9 +64,7 @@ impl ConnectContext {
         &self.subscriptions
     }
 
-    /// Returns the HTTP client shared by all servers. It is created on first use, since loading the
-    /// system's certificates is wasted on a host without HTTP servers. A server with its own
-    /// certificate authorities gets its own client.
+    /// Returns the shared HTTP client, or a separate one for a server with its own authorities.
     pub fn client(&self, own: Option<&AuthoritiesFile>) -> Result<HttpClient, RequestError> {
         if let Some(own) = own {
             let bad = |error| RequestError::NotSent(format!("`{}` {error}", own.path.display()));
@@ -76,6 +73,7 @@ impl ConnectContext {
                 &own.authorities().map_err(bad)?,
             );
         }
+        // Created on first use: a host without HTTP servers need not load certificates.
         if let Some(client) = self.client.get() {
             return Ok(client.clone());
         }
@@ -87,24 +85,21 @@ impl ConnectContext {
 /// The parts of a [`ConnectContext`].
 pub struct ConnectParts {
     pub config: Published<Config>,
-    /// Answers requests from servers.
     pub answers: Arc<dyn Answers>,
     pub calls: Arc<dyn CallDirectory>,
-    /// The keeper's command line.
+    /// The command line that starts a keeper; without one, servers may outlive a killed host.
     pub keeper: Option<Vec<String>>,
     pub variables: BTreeMap<String, String>,
     /// The root folders of the built-in server.
     pub roots: Vec<PathBuf>,
     /// The state folder, for detected eras, logs and messages.
     pub state: Option<PathBuf>,
-    /// How long a server may take to start.
     pub start_limit: Duration,
     /// Receiver of late answers, with the tags of their calls.
     pub late_answers: mpsc::Sender<(u64, Json)>,
     pub tasks: Tasks,
     pub events: Events,
     pub logins: Logins,
-    /// Servers provided by the embedding program.
     pub in_process: BTreeMap<ServerId, Arc<InProcess>>,
 }
 

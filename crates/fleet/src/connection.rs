@@ -31,24 +31,16 @@ const OUTPUT_DRAIN: Duration = Duration::from_millis(200);
 const LOG_LEVEL_TIMEOUT: Duration = Duration::from_millis(200);
 /// How long calls on a retiring connection may continue.
 const DRAIN_TIMEOUT: Duration = Duration::from_secs(30);
-/// How often a server that needs a login checks for a new one.
+/// How often to look for a new login, which another process may store.
 const LOGIN_POLL_INTERVAL: Duration = Duration::from_secs(2);
 
-/// A report from a connection to the supervisor.
 #[derive(Debug)]
 pub(crate) enum ConnectionReport {
-    /// The connection is not usable.
     Down(ServerStatus),
-    Ready {
-        peer: Peer,
-        agreement: Arc<Agreement>,
-        offers: Arc<Offers>,
-    },
-    /// The server's offers have changed.
+    Ready { peer: Peer, agreement: Arc<Agreement>, offers: Arc<Offers> },
     Offers(Arc<Offers>),
 }
 
-/// The supervisor's controls for a connection task.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ConnectionControl {
     pub(crate) stop: CancellationToken,
@@ -57,7 +49,7 @@ pub(crate) struct ConnectionControl {
     pub(crate) restart: Arc<Notify>,
 }
 
-/// One instance of a server.
+/// The task of one instance of a server.
 pub(crate) struct ServerConnection {
     pub(crate) config: Arc<ServerConfig>,
     pub(crate) number: usize,
@@ -78,7 +70,6 @@ enum ConnectionEnd {
     NeedsLogin(ServerFailure),
 }
 
-/// A signal from the supervisor to a connection.
 enum ControlSignal {
     Stop,
     Retire,
@@ -132,6 +123,7 @@ impl ServerConnection {
                 }
                 ConnectionEnd::Lost(failure) => failure,
             };
+            // A server that crashes soon after each start must reach the longer back-off times.
             if was_ready && started.elapsed() > STABLE_UPTIME {
                 failures = 0;
             }
@@ -155,11 +147,10 @@ impl ServerConnection {
         self.context.logins.account(&self.config, instance_url(urls, self.number))
     }
 
-    /// Waits; returns whether to continue.
+    /// Waits, unless a restart is requested; returns whether to continue.
     async fn pause(&self, wait: Duration) -> bool {
-        let until = tokio::time::Instant::now() + wait.min(Duration::from_secs(86_400 * 365));
         tokio::select! {
-            () = sleep_until(until) => true,
+            () = sleep(wait) => true,
             () = self.control.restart.notified() => true,
             () = self.control.stop.cancelled() => false,
             () = self.control.retire.cancelled() => false,
@@ -207,12 +198,12 @@ impl ServerConnection {
         let context = &*self.context;
         let listens_to_resources = self.number == 0;
         let unsupported = &AtomicBool::new(false);
-        let level_sent = CancellationToken::new();
+        let level_sent = &CancellationToken::new();
         let (missed, mut missed_changes) = mpsc::channel(1);
         let listener =
             ChangeListener { peer, server, context, listens_to_resources, missed, unsupported };
         let listening = listener.run(agreement);
-        let options = SyncOptions::new(declared_roots, listens_to_resources, &level_sent);
+        let options = SyncOptions { declared_roots, listens_to_resources, level_sent };
         let syncing = ServerSync { peer, agreement, server, context, options }.run();
         tokio::pin!(listening, syncing);
         let asked = OpenRequests::default();
@@ -220,10 +211,9 @@ impl ServerConnection {
         let start_listing = |kinds, before: &Arc<Offers>| {
             let before = Arc::clone(before);
             let listing = list_offers(peer, agreement, self.config.timeout, kinds, before);
-            Some(Box::pin(after_log_level(&level_sent, listing)))
+            Some(Box::pin(after_log_level(level_sent, listing)))
         };
-        // The loop below answers the server's requests during the listing, since the server may
-        // wait for them.
+        // Not awaited here: a server may wait for an answer of ours before it answers.
         let mut listing = start_listing(ALL_KINDS, offers);
         // After an exit, the pipe may still hold output; read it until `last_words`.
         let mut announced = false;
@@ -244,8 +234,9 @@ impl ServerConnection {
                 () = sleep_until_optional(last_words) => peer.close("the server closed its output"),
                 received = inbound.recv() => match received {
                     Some(received) => self.ingest(peer, received, &asked, &mut changed),
-                    None => peer.close("nobody listens"),
+                    None => peer.close("the message queue is closed"),
                 },
+                // After the queue in this biased order: it is empty when this branch is reached.
                 () = self.health.catch_up_requested() => self.health.notify_caught_up(),
                 listed = await_optional(&mut listing) => {
                     listing = None;
@@ -317,12 +308,11 @@ impl ServerConnection {
 
     fn stop_reason(&self) -> &'static str {
         match self.control.stop.is_cancelled() {
-            true => "Switchboard is about to end",
+            true => "Switchboard is shutting down",
             false => "the server is being stopped",
         }
     }
 
-    /// Returns the failure if the tools could not be listed without a login.
     async fn check_login(
         &self,
         listed: &ListedOffers,
@@ -353,7 +343,6 @@ impl ServerConnection {
         });
     }
 
-    /// Waits for the calls in flight to end.
     async fn drain(&self, peer: &Peer) {
         let deadline = Instant::now() + DRAIN_TIMEOUT;
         while self.health.in_flight() > 0 && !peer.is_closed() && Instant::now() < deadline {
@@ -381,7 +370,6 @@ async fn after_log_level<T>(level_told: &CancellationToken, listing: impl Future
     listed
 }
 
-/// Awaits a future if there is one; otherwise never completes.
 async fn await_optional<F: Future + Unpin>(under_way: &mut Option<F>) -> F::Output {
     match under_way {
         Some(future) => future.await,
@@ -413,7 +401,6 @@ async fn responds_to_probe(peer: &Peer) -> bool {
     peer.request(Request::new(method, "", Duration::from_secs(5))).await.is_ok()
 }
 
-/// Initial and maximum back-off.
 const BACK_OFF_RANGE: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
 /// Returns an exponential back-off with jitter, so that servers do not all restart at once.

@@ -28,23 +28,19 @@ use crate::negotiate::{
 use crate::process::{Launch, Process};
 use crate::stderr::{ErrorLog, log_file};
 
-/// Hint for a server that refused the connection.
-const REFUSED_HINT: &str = "the server says this itself: its own documentation tells what it needs";
+const REFUSED_HINT: &str = "the server refused the connection: see its documentation";
 
-/// An established connection to a server.
 pub(crate) struct LiveConnection {
     pub(crate) peer: Peer,
     pub(crate) inbound: mpsc::Receiver<Inbound>,
     pub(crate) agreement: Agreement,
     pub(crate) process: Option<Process>,
     pub(crate) log: ErrorLog,
-    /// Whether the `roots` capability was declared.
     pub(crate) declared_roots: bool,
 }
 
-/// The reason why no connection was established.
+/// The reason why no connection was established; `Failed` may be temporary.
 pub(crate) enum EstablishError {
-    /// A failure that may be temporary.
     Failed(ServerFailure),
     NeedsLogin(ServerFailure),
 }
@@ -88,8 +84,7 @@ pub(crate) async fn establish(
             let mut endpoint =
                 HttpEndpoint::new(url, headers).map_err(|error| connect_failure(url, &error))?;
             if let Some(account) = account {
-                let account: Arc<Account> = Arc::clone(account);
-                endpoint = endpoint.with_authorization(account);
+                endpoint = endpoint.with_authorization(Arc::<Account>::clone(account));
             }
             let client = around
                 .client(config.authorities.as_ref())
@@ -104,9 +99,10 @@ pub(crate) async fn establish(
                 us: &us,
                 limit: around.start_limit,
             };
+            // Per instance: the addresses of a server may run different versions of it.
             let key = format!("{}#{number}", config.restart_key());
             let remembered = around.era_cache.recall(&key);
-            // All connection modes share this limit.
+            // All modes share this limit: a silent server must not cost one timeout per mode.
             let opening = tokio::time::timeout(around.start_limit * 2, door.negotiate(remembered));
             let opened =
                 opening.await.unwrap_or(Err(RequestError::TimedOut(around.start_limit * 2)));
@@ -201,14 +197,13 @@ async fn connect_stdio(
                 let was_closed = peer.is_closed();
                 peer.close("no agreement");
                 let reason = match was_closed {
-                    // The reason of the closed connection is the cause; `error` is only a
-                    // consequence.
+                    // The reason of the closed connection is the cause of `error`.
                     true => peer.wait_until_closed().await.0,
                     false => error.to_string(),
                 };
                 let failure = exit_failure(&config.id, &mut process, &log, &reason).await;
-                let hint = failure.hint.clone().or_else(|| program_hint(&error));
-                return Err(ServerFailure { hint, ..failure }.into());
+                let hint = failure.hint.clone().unwrap_or_else(|| program_hint(&error).to_owned());
+                return Err(ServerFailure { hint: Some(hint), ..failure }.into());
             }
         }
     }
@@ -226,23 +221,24 @@ pub(crate) async fn exit_failure(
     log: &ErrorLog,
     reason: &str,
 ) -> ServerFailure {
-    let left = process.wait_for_own_exit().await;
-    let by_itself = left.is_some();
-    let exit = match left {
+    let own_exit = process.wait_for_own_exit().await;
+    let has_exited = own_exit.is_some();
+    let exit = match own_exit {
         Some(exit) => Some(exit),
         None => process.terminate().await,
     };
     process.drain_stderr().await;
     let stderr = log.last_lines(10);
     let closed = reason.contains("closed its output");
+    // A status that our own signal caused does not explain the failure.
     let message = match &exit {
-        Some(exit) if closed && by_itself => format!("the server ended: {exit}"),
+        Some(exit) if closed && has_exited => format!("the server exited: {exit}"),
         _ => redact_text(reason).into_owned(),
     };
     let hint = match stderr.is_empty() {
-        false => Some(format!("`switchboard servers logs {server}` shows all it wrote")),
+        false => Some(format!("see its complete log with `switchboard servers logs {server}`")),
         true if closed => Some(
-            "run the command in a terminal: a server keeps running and answers on its output"
+            "run the command in a terminal: an MCP server waits for requests on its input"
                 .to_owned(),
         ),
         true => None,
@@ -250,7 +246,6 @@ pub(crate) async fn exit_failure(
     ServerFailure { message, hint, stderr, exit }
 }
 
-/// Returns the URL of an instance.
 pub(crate) fn instance_url(urls: &[String], number: usize) -> &str {
     urls.get(number % urls.len().max(1)).map_or("", String::as_str)
 }
@@ -266,9 +261,9 @@ pub(crate) async fn login_failure(
     if *status != 401 && !(*status == 403 && challenge.needs_more_scope()) {
         return None;
     }
-    let message = format!("the server wants a login: {error}");
+    let message = format!("the server requires a login: {error}");
     let Some(account) = account else {
-        let hint = "the server wants another `Authorization` than its `headers` have";
+        let hint = "the server rejects the `Authorization` header: correct it in `headers`";
         return Some(ServerFailure::new(message).with_hint(hint));
     };
     let own = challenge.login_hint(config.id.as_str());
@@ -279,8 +274,7 @@ pub(crate) async fn login_failure(
     })
 }
 
-/// Returns a private temporary folder for a server that is confined or whose profile is being
-/// learned.
+/// Returns a private temporary folder, unless the server is not confined.
 fn temp_folder(
     config: &ServerConfig,
     around: &Arc<ConnectContext>,
@@ -290,65 +284,57 @@ fn temp_folder(
         (Confinement::Learn | Confinement::Profile(_), Some(state)) => {
             let made = create_temp_folder(state, &config.id);
             made.map(Some).map_err(|error| {
-                ServerFailure::new(format!("there is no folder for its temporary files: {error}"))
+                ServerFailure::new(format!("cannot create a folder for temporary files: {error}"))
             })
         }
     }
 }
 
 fn secret_failure(error: &LoginError) -> ServerFailure {
-    let failure = ServerFailure::new(error.to_string());
-    match error.hint() {
-        Some(hint) => failure.with_hint(hint),
-        None => failure,
-    }
+    ServerFailure { hint: error.hint(), ..ServerFailure::new(error.to_string()) }
 }
 
 fn connect_failure(url: &str, error: &RequestError) -> ServerFailure {
     // The query may contain a secret, so it is not shown.
     let place = url.split('?').next().unwrap_or(url);
     let failure = ServerFailure::new(format!("cannot connect to `{place}`: {error}"));
-    match error_hint(error) {
-        Some(hint) => failure.with_hint(hint),
-        None => failure,
-    }
+    failure.with_hint(error_hint(error))
 }
 
-/// Returns a hint for a failed negotiation with a program.
-fn program_hint(error: &RequestError) -> Option<String> {
-    let hint = match error {
-        RequestError::Rpc(_) => REFUSED_HINT,
+const fn program_hint(error: &RequestError) -> &'static str {
+    match error {
         RequestError::TimedOut(_)
         | RequestError::NotSent(_)
         | RequestError::Protocol(_)
         | RequestError::Unknown(_) => "check that the command starts an MCP server",
-        RequestError::Untrusted(_) | RequestError::Http { .. } => return error_hint(error),
-    };
-    Some(hint.to_owned())
+        RequestError::Rpc(_) | RequestError::Untrusted(_) | RequestError::Http { .. } => {
+            error_hint(error)
+        }
+    }
 }
 
-fn error_hint(error: &RequestError) -> Option<String> {
-    let hint = match error {
-        RequestError::TimedOut(_) => "check that an MCP server answers there",
-        RequestError::NotSent(_) => "check that the server runs and that its address is right",
+const fn error_hint(error: &RequestError) -> &'static str {
+    match error {
+        RequestError::TimedOut(_) | RequestError::Protocol(_) => {
+            "check that `url` is the address of an MCP server"
+        }
+        RequestError::NotSent(_) => "check that the server is running and that `url` is correct",
         RequestError::Untrusted(why) => untrusted_hint(why),
         RequestError::Http { status: 403, .. } => "check the server's `headers`",
         RequestError::Http { status: 404 | 405, .. } => "check the path of the server's `url`",
-        RequestError::Protocol(_) => "check that an MCP server answers there",
         RequestError::Rpc(_) => REFUSED_HINT,
-        RequestError::Http { status: 500.., .. } => "the server is in trouble: look at its own log",
+        RequestError::Http { status: 500.., .. } => "check the log of the remote server",
         RequestError::Unknown(_) | RequestError::Http { .. } => {
             "check the server's `url` and `headers`"
         }
-    };
-    Some(hint.to_owned())
+    }
 }
 
-/// Creates the folder for the temporary files of one server, unless it exists.
 fn create_temp_folder(state: &Path, server: &ServerId) -> io::Result<PathBuf> {
     let mark = hex_digest([server.as_str().as_bytes()]);
     let folder = state.join("tmp").join(mark.get(..16).unwrap_or(&mark));
     create_private_folder(&folder)?;
+    // Landlock rules and mounts refer to the real path.
     canonicalize(&folder)
 }
 
@@ -356,13 +342,13 @@ fn create_temp_folder(state: &Path, server: &ServerId) -> io::Result<PathBuf> {
 pub const fn untrusted_hint(why: &Distrust) -> &'static str {
     match why {
         Distrust::Expired | Distrust::NotYetValid => {
-            "check the clock of this machine; otherwise the server needs another certificate"
+            "check the clock of this machine, or renew the certificate of the server"
         }
         Distrust::OtherName(_) => "check the name in the server's `url`",
         Distrust::UnknownIssuer => {
-            "if your organisation issued it, name a file with the issuer's certificate as `caFile`, \
-             or add it to what this machine trusts (on Linux also by `SSL_CERT_FILE`)"
+            "if your organisation issued it, set `caFile` to a file with the issuer's certificate, \
+             or add that to the system's trust store (on Linux also with `SSL_CERT_FILE`)"
         }
-        Distrust::Revoked | Distrust::Other(_) => "the server needs another certificate",
+        Distrust::Revoked | Distrust::Other(_) => "replace the certificate of the server",
     }
 }

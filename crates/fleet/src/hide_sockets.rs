@@ -1,8 +1,7 @@
 //! Hides the sockets of other programs from a process and its children.
 //!
 //! Landlock does not prevent connecting to a socket by its path. A confined server therefore gets
-//! empty `tmpfs` mounts over the folders with sockets, in which only its allowed paths are
-//! restored.
+//! empty `tmpfs` mounts over the folders with sockets, with only its allowed paths restored.
 
 use std::os::fd::{AsRawFd as _, OwnedFd};
 use std::os::unix::fs::symlink;
@@ -14,11 +13,10 @@ use rustix::mount::{MountFlags, MountPropagationFlags, mount, mount_bind_recursi
 
 /// Folders with sockets of the system, of desktops and of other programs.
 const SOCKET_FOLDERS: &[&str] = &["/run", "/var/run", "/tmp", "/var/tmp"];
-/// Links by which some systems find programs.
+/// Links by which NixOS finds programs and drivers.
 const PROGRAM_LINKS: &[&str] =
     &["/run/current-system", "/run/booted-system", "/run/wrappers", "/run/opengl-driver"];
 
-/// The reason why the sockets are not hidden.
 pub(crate) enum HideSocketsError {
     /// Not possible on this system; no folder was hidden.
     Unsupported(io::Error),
@@ -29,10 +27,12 @@ pub(crate) enum HideSocketsError {
 /// Hides the folders in the mount namespace of this process. Paths in `kept` remain visible. The
 /// folder around `own` is hidden too, except for `own`.
 pub(crate) fn hide_sockets(kept: &[&Path], own: Option<&Path>) -> Result<(), HideSocketsError> {
+    // Without a working directory, the process ends up in `/` below.
     let here = std::env::current_dir().ok();
     let real = |path: &Path| fs::canonicalize(path).ok();
     let kept_real: Vec<PathBuf> = kept.iter().filter_map(|path| real(path)).collect();
     let beside_own = own.and_then(Path::parent);
+    // Real paths: `/var/run` is usually a link to `/run`, and one mount must not cover another.
     let mut covered: Vec<PathBuf> = Vec::new();
     for folder in SOCKET_FOLDERS.iter().map(Path::new).chain(beside_own).filter_map(real) {
         let is_given = kept_real.iter().any(|path| folder.starts_with(path));
@@ -47,6 +47,7 @@ pub(crate) fn hide_sockets(kept: &[&Path], own: Option<&Path>) -> Result<(), Hid
         .filter(|path| inside(path))
         .filter_map(|path| Some((path, fs::read_link(path).ok()?)))
         .collect();
+    // Opened before the mounts below hide them.
     let opened: Vec<(&PathBuf, OwnedFd)> = kept_real
         .iter()
         .filter(|path| inside(path))
@@ -61,6 +62,7 @@ pub(crate) fn hide_sockets(kept: &[&Path], own: Option<&Path>) -> Result<(), Hid
     for (number, folder) in covered.iter().enumerate() {
         let done = mount("none", folder, "tmpfs", flags, Some(c"mode=0755,size=64k"));
         done.map_err(|error| match number {
+            // No folder is hidden yet, so the server can run without this restriction.
             0 => HideSocketsError::Unsupported(error.into()),
             _ => incomplete_error(folder, &error.into()),
         })?;
@@ -79,20 +81,14 @@ pub(crate) fn hide_sockets(kept: &[&Path], own: Option<&Path>) -> Result<(), Hid
     }
     // The working directory may be below a hidden folder, and relative paths would bypass the
     // mount. Enter it again by its absolute path.
-    let back = here.filter(|here| std::env::set_current_dir(here).is_ok());
-    match back {
-        Some(_) => Ok(()),
-        None => {
-            std::env::set_current_dir("/").map_err(|error| incomplete_error(Path::new("/"), &error))
-        }
+    if here.is_some_and(|here| std::env::set_current_dir(here).is_ok()) {
+        return Ok(());
     }
+    std::env::set_current_dir("/").map_err(|error| incomplete_error(Path::new("/"), &error))
 }
 
 fn incomplete_error(path: &Path, error: &io::Error) -> HideSocketsError {
-    HideSocketsError::Incomplete(format!(
-        "`{}` cannot be put in its place: {error}",
-        path.display()
-    ))
+    HideSocketsError::Incomplete(format!("cannot prepare `{}`: {error}", path.display()))
 }
 
 /// Makes a file or folder visible again inside the hidden folders.

@@ -26,7 +26,6 @@ struct InboundRequest {
 }
 
 impl ServerConnection {
-    /// Handles a message from the server.
     pub(crate) fn ingest(
         &self,
         peer: &Peer,
@@ -37,6 +36,7 @@ impl ServerConnection {
         match inbound {
             Inbound::Notification { method, params, during } => match method.as_str() {
                 "notifications/tools/list_changed" => changed.mark([true, false, false, false]),
+                // The protocol has no notification for templates alone.
                 "notifications/resources/list_changed" => changed.mark([false, true, true, false]),
                 "notifications/prompts/list_changed" => changed.mark([false, false, false, true]),
                 "notifications/message" => self.forward_log(params.as_ref(), during),
@@ -145,6 +145,7 @@ impl ServerConnection {
         struct ResourceUpdatedParams {
             uri: String,
         }
+        // Without subscribers, a flood of updates costs no parsing and no events.
         if !self.context.subscriptions.has_any(&self.config.id) {
             return;
         }
@@ -168,8 +169,7 @@ impl ServerConnection {
         let Some(Ok(AcknowledgedParams { notifications: agreed })) = params.map(Json::read) else {
             return;
         };
-        // Missing resources are not reported as a problem: they may have been added after the
-        // request.
+        // Missing resources are not a problem: they may have been added after the request.
         let wanted = self.context.subscriptions.wanted_uris(&self.config.id);
         for uri in agreed.resource_subscriptions.into_iter().filter(|uri| wanted.contains(uri)) {
             let server = self.config.id.to_string();
@@ -196,12 +196,12 @@ impl ServerConnection {
 
 /// Refuses a request that could belong to any of several callers.
 fn refuse_ambiguous(asking: ServerRequest<'_>) -> AnswerFuture<'_> {
-    let why = format!("nothing tells whose call `{}` is for", asking.method);
+    // Any choice could show one caller's question to another.
+    let why = format!("cannot tell which call `{}` belongs to", asking.method);
     Box::pin(async { Err(RpcError::new(RpcError::INTERNAL_ERROR, why)) })
 }
 
-/// Emits that a task has changed. Followers request its state, since a notification may be
-/// outdated.
+/// Emits that a task has changed. Followers fetch its state: a notification may be outdated.
 fn forward_task_change(events: &Events, server: &ServerId, params: Option<&Json>) {
     #[derive(Deserialize)]
     struct TaskChangedParams {
@@ -226,11 +226,11 @@ async fn hold_deadlines(peer: &Peer, mut answering: AnswerFuture<'_>) -> Result<
         tokio::select! {
             biased;
             answer = &mut answering => return answer,
-            _ = peer.wait_until_closed() => return Err(withdrawn_error("the connection is over")),
+            _ = peer.wait_until_closed() => return Err(withdrawn_error("the connection closed")),
             () = sleep(POLL_INTERVAL) => {}
         }
         if has_waited && peer.in_flight() == 0 {
-            return Err(withdrawn_error("the call that needed it has ended"));
+            return Err(withdrawn_error("the call behind the request has ended"));
         }
     }
 }

@@ -33,7 +33,7 @@ pub fn keep(command: &[OsString]) -> u8 {
         Ok(child) => child,
         Err(error) => {
             let program = program.display();
-            // Standard error is a pipe to the host, which makes no diagnosis once it is gone.
+            // Standard error is a pipe to the host; if it is broken, there is no one to inform.
             _ = writeln!(io::stderr(), "cannot start `{program}`: {error}");
             return 126;
         }
@@ -67,8 +67,7 @@ enum KeeperEnd {
     Host,
 }
 
-/// Closes the keeper's copies of the server's pipes, so that the host notices when the server
-/// closes them.
+/// Closes our copies of the server's pipes, so that the host notices when the server closes them.
 fn close_pipes() {
     if let Ok(null) = File::options().read(true).write(true).open("/dev/null") {
         // If this fails, the host sees the closed pipes when the keeper exits.
@@ -91,9 +90,11 @@ const fn adopt_orphans() {}
 fn wait_for_end(child: &Child) -> KeeperEnd {
     use rustix::process::{PidfdFlags, pidfd_open};
     let Some(pid) = child_pid(child) else { return KeeperEnd::Server };
+    // A pid file descriptor needs Linux 5.3, and some containers forbid it.
     let Ok(server) = pidfd_open(pid, PidfdFlags::empty()) else { return wait_by_polling(child) };
     let errors = rustix::stdio::stderr();
     loop {
+        // Without requested events, `poll` still reports a pipe that has lost its reader.
         let mut watched =
             [PollFd::new(&errors, PollFlags::empty()), PollFd::new(&server, PollFlags::IN)];
         match poll(&mut watched, None) {
@@ -157,7 +158,8 @@ fn end_group(child: &mut Child, grace: Duration) {
 
 /// Kills processes that left the server's group and were reparented to the keeper.
 fn end_orphans() {
-    // Killing one may reparent its children to us, hence the loop.
+    // Killing one may reparent its children to us, hence the loop. It is bounded, since a process
+    // that forks faster than it is killed must not keep the keeper alive.
     for _ in 0..10 {
         let orphans = own_children();
         if orphans.is_empty() {

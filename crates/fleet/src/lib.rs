@@ -1,8 +1,7 @@
 //! Servers as processes and connections: started, confined, supervised and stopped.
 //!
-//! The input is the configuration, the output a published [`Fleet`](switchboard_catalog::Fleet). A
-//! keeper process ends a server's whole process group if Switchboard disappears. This crate never
-//! decides about calls.
+//! Takes the configuration and publishes a [`Fleet`](switchboard_catalog::Fleet). A keeper process
+//! ends a server's process group if Switchboard disappears. This crate never decides about calls.
 
 mod answers;
 mod builtin;

@@ -17,20 +17,16 @@ pub(crate) type KindSet = [bool; 4];
 
 pub(crate) const ALL_KINDS: KindSet = [true; 4];
 
-/// The result of a listing.
 pub(crate) struct ListedOffers {
     pub(crate) offers: Offers,
-    /// The lists that could not be fetched.
     pub(crate) failed: KindSet,
     /// The HTTP error of the tools list.
     pub(crate) tools_error: Option<RequestError>,
-    /// The TTL of each list that was fetched.
     pub(crate) ttls: [Option<Duration>; 4],
 }
 
 impl ListedOffers {
-    /// Returns the offers. If they are identical to `before`, returns that `Arc`, so that unchanged
-    /// offers are not screened again.
+    /// Returns `before` if the offers are identical, so that they are not screened again.
     pub(crate) fn into_offers(self, before: &Arc<Offers>) -> Arc<Offers> {
         match before.is_identical_to(&self.offers) {
             true => Arc::clone(before),
@@ -146,7 +142,7 @@ fn items_or_previous(
         Some(Err(error)) => {
             // Failures are expected from a server that declared nothing.
             if !quiet {
-                faults.push(format!("{what}: the list could not be had: {error}"));
+                faults.push(format!("{what}: listing failed: {error}"));
             }
             before.to_vec()
         }

@@ -7,7 +7,7 @@ pub fn memory_below(head: u32) -> Option<u64> {
     let all = processes()?;
     let mut family = vec![head];
     let mut bytes = 0;
-    // Each process has exactly one parent, so this ends.
+    // Each process has exactly one parent, so the loop visits each at most once.
     while let Some(parent) = family.pop() {
         for process in all.iter().filter(|process| process.parent == parent) {
             bytes += process.bytes;
@@ -17,11 +17,11 @@ pub fn memory_below(head: u32) -> Option<u64> {
     (bytes > 0).then_some(bytes)
 }
 
-/// Returns whether a process descends from this one. A process that cannot be inspected counts as a
-/// descendant; pid 0 belongs to another namespace and does not.
+/// Returns whether a process descends from this one, or cannot be inspected.
 #[must_use]
 pub fn is_descendant(id: u32) -> bool {
     const MAX_DEPTH: usize = 256;
+    // The kernel reports peers in another pid namespace as 0; ours are in this one.
     if cfg!(not(target_os = "linux")) || id == 0 {
         return false;
     }
@@ -31,6 +31,7 @@ pub fn is_descendant(id: u32) -> bool {
             Some(0) => return false,
             Some(parent) if parent == std::process::id() => return true,
             Some(parent) => current = parent,
+            // Callers reject descendants, so an unreadable process must not pass as a stranger.
             None => return true,
         }
     }
@@ -48,7 +49,6 @@ struct ProcessMemory {
     bytes: u64,
 }
 
-/// Returns all visible processes.
 #[cfg(target_os = "linux")]
 fn processes() -> Option<Vec<ProcessMemory>> {
     let folders = std::fs::read_dir("/proc").ok()?.flatten();

@@ -24,18 +24,18 @@ const RATE_LIMIT: (f64, f64) = (200.0, 50.0);
 /// Maximum length of a stored message, in characters.
 const MAX_MESSAGE_CHARS: usize = 8_000;
 
-/// One message of a server. All texts are the server's own: escape them to show them.
+/// A log message of a server. Its texts are untrusted: escape them before showing them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ServerMessage")]
 pub struct ServerMessage {
-    /// When it came.
+    /// When the message was received (RFC 3339).
     pub at: String,
-    /// How serious it is, in one of the protocol's words.
+    /// Severity, as one of the levels of the protocol.
     pub level: String,
-    /// Which part of the server says it.
+    /// The component of the server that logged it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub logger: Option<String>,
-    /// What it says.
+    /// The text, with secrets redacted.
     pub text: String,
 }
 
@@ -67,15 +67,13 @@ impl Default for MessageRateLimit {
     }
 }
 
-/// Returns the file with the messages of a server, below the state folder: one JSON object per
-/// line.
+/// Returns the file with the messages of a server as JSON lines, below the state folder.
 #[must_use]
 pub fn messages_file(state: &Path, server: &ServerId) -> PathBuf {
     stderr::log_file(state, server).with_extension("messages")
 }
 
 impl ServerMessageStore {
-    /// Creates a store that also writes to files below the state folder.
     pub(crate) fn with_state_folder(state: Option<&Path>) -> Self {
         Self { logs: Arc::default(), state: state.map(Into::into) }
     }
@@ -96,6 +94,7 @@ impl ServerMessageStore {
     ) -> Option<ServerMessage> {
         let mut logs = self.logs.lock();
         let log = logs.entry(server.clone()).or_default();
+        // Before parsing: messages over the limit must cost next to nothing.
         if !log.rate_limit.allows(Instant::now()) {
             log.left_out += 1;
             return None;
@@ -103,7 +102,8 @@ impl ServerMessageStore {
         let message = parse_message(params?, wanted)?;
         let file = self.state.as_deref().map(|state| messages_file(state, server));
         if log.left_out > 0 {
-            let text = format!("({} messages were left out)", std::mem::take(&mut log.left_out));
+            let dropped = std::mem::take(&mut log.left_out);
+            let text = format!("(rate limit: {dropped} messages dropped)");
             let level = LogLevel::Notice.as_str().to_owned();
             log.keep(ServerMessage { at: now(), level, logger: None, text }, file.as_deref());
         }
@@ -117,6 +117,7 @@ impl MessageLog {
         if let (Some(path), Ok(mut line)) = (file, serde_json::to_vec(&message)) {
             line.push(b'\n');
             if self.file.is_none() || self.written > stderr::MAX_LOG_BYTES {
+                // Without a file, the messages are still in memory; the next one tries again.
                 self.file = stderr::open_log(path).ok();
                 self.written = 0;
             }
@@ -169,11 +170,8 @@ pub(crate) fn parse_message(params: &Json, wanted: LogLevel) -> Option<ServerMes
         Some(other) => other.to_string(),
         None => String::new(),
     };
-    let text = if text.len() > MAX_MESSAGE_CHARS {
-        text.chars().take(MAX_MESSAGE_CHARS).collect()
-    } else {
-        text
-    };
+    // Truncated first, so that a huge message does not keep the redactor busy.
+    let text: String = text.chars().take(MAX_MESSAGE_CHARS).collect();
     let text = redact_text(&text).into_owned();
     let logger = said.logger.map(|logger| redact_text(&logger).chars().take(200).collect());
     Some(ServerMessage { at: now(), level: level.as_str().to_owned(), logger, text })

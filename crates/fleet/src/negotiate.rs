@@ -21,7 +21,6 @@ pub(crate) const PROBE_TIMEOUT: Duration = Duration::from_secs(3);
 /// before it is restarted without the probe. Also limits the probe over HTTP.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The steps to try on a pipe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StreamAttempt {
     /// The probe, then the handshake.
@@ -41,7 +40,6 @@ impl StreamAttempt {
     }
 }
 
-/// The reason why a negotiation failed.
 #[derive(Debug)]
 pub(crate) enum NegotiationError {
     /// The probe killed or blocked the server; restart it and skip the probe.
@@ -77,6 +75,7 @@ pub(crate) async fn negotiate_stream(
             tokio::pin!(probing);
             match timeout(PROBE_TIMEOUT, &mut probing).await {
                 Ok(Ok(agreement)) => Ok(modern(agreement)),
+                // A modern error proves the era, so a legacy handshake cannot help.
                 Ok(Err(RequestError::Rpc(error))) if error.is_modern() => {
                     Err(NegotiationError::Final(RequestError::Rpc(error)))
                 }
@@ -115,8 +114,7 @@ async fn race_handshake(
         tokio::select! {
             greeted = &mut greeting => return match greeted {
                 Err(_) if peer.is_closed() => Err(NegotiationError::StartAgain),
-                // A server that has written output may be blocked by the probe; restart it without
-                // one.
+                // The probe may block a server that has written output; restart it without one.
                 Err(NegotiationError::Final(RequestError::TimedOut(_))) if heard() => {
                     Err(NegotiationError::StartAgain)
                 }
@@ -145,7 +143,6 @@ async fn race_handshake(
     }
 }
 
-/// A negotiated connection over HTTP.
 pub(crate) struct HttpAgreement {
     pub(crate) peer: Peer,
     pub(crate) inbound: mpsc::Receiver<Inbound>,
@@ -153,7 +150,6 @@ pub(crate) struct HttpAgreement {
     pub(crate) mode: ConnectMode,
 }
 
-/// The parameters of a negotiation over HTTP.
 pub(crate) struct HttpNegotiation<'a> {
     pub(crate) client: &'a HttpClient,
     pub(crate) endpoint: &'a HttpEndpoint,
@@ -190,7 +186,7 @@ impl HttpNegotiation<'_> {
                 outcome => return outcome,
             }
         }
-        Err(telling.unwrap_or_else(|| RequestError::NotSent("no way is left to try".to_owned())))
+        Err(telling.unwrap_or_else(|| RequestError::NotSent("no transport left to try".to_owned())))
     }
 
     const fn modes(&self) -> &'static [ConnectMode] {
@@ -236,18 +232,18 @@ fn may_try_another(error: &RequestError) -> bool {
     match error {
         RequestError::Rpc(error) => !error.is_modern(),
         RequestError::NotSent(_) | RequestError::Untrusted(_) => false,
+        // These statuses are about the caller, not about the endpoint: another mode gets the same.
         RequestError::Http { status, .. } => !matches!(status, 401 | 403 | 429),
         RequestError::Unknown(_) | RequestError::TimedOut(_) | RequestError::Protocol(_) => true,
     }
 }
 
-/// The mode in which a server was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ConnectMode {
     Modern,
     Legacy,
-    /// The older HTTP+SSE.
+    /// HTTP+SSE of revision 2024-11-05.
     Sse,
 }
 
@@ -266,12 +262,10 @@ impl EraCache {
         Self { file, modes: Mutex::new(ways) }
     }
 
-    /// Returns the mode in which the server with this configuration was last reached.
     pub(crate) fn recall(&self, key: &str) -> Option<ConnectMode> {
         self.modes.lock().get(key).copied()
     }
 
-    /// Stores the mode in which the server was reached.
     pub(crate) fn learn(&self, key: &str, way: ConnectMode) {
         let mut ways = self.modes.lock();
         if ways.insert(key.to_owned(), way) == Some(way) {

@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 use switchboard_wire::{Json, RpcError};
 use tokio_util::sync::CancellationToken;
 
-/// Maximum number of requests of one server that are answered concurrently.
+/// Maximum number of requests of one server that are answered concurrently. Each of them is a task
+/// and may be a question to a person.
 const MAX_OPEN_REQUESTS: usize = 32;
 
 /// The requests of a server that are being answered. Clones share them.
@@ -29,16 +30,15 @@ pub(crate) struct OpenRequestGuard {
 impl OpenRequests {
     /// Registers a request; returns an error if there are too many or the id is in use.
     pub(crate) fn begin(&self, id: &Json) -> Result<OpenRequestGuard, RpcError> {
-        let mut open = self.open();
+        let mut open = self.open.lock();
         if open.len() >= MAX_OPEN_REQUESTS {
-            let why =
-                format!("this client answers {MAX_OPEN_REQUESTS} requests at a time, and no more");
+            let why = format!("too many open requests; the limit is {MAX_OPEN_REQUESTS}");
             return Err(RpcError::new(RpcError::INTERNAL_ERROR, why));
         }
+        // The id as JSON text: `1` and `"1"` are different ids.
         let id: Box<str> = id.as_str().trim().into();
         if open.contains_key(&id) {
-            let why = "a request with this id is being answered";
-            return Err(RpcError::new(-32_600, why));
+            return Err(RpcError::new(-32_600, "a request with this id is already open"));
         }
         let withdrawn = CancellationToken::new();
         open.insert(id.clone(), withdrawn.clone());
@@ -57,13 +57,9 @@ impl OpenRequests {
             return;
         };
         let Some(id) = cancelled.request_id else { return };
-        if let Some(withdrawn) = self.open().get(id.get()) {
+        if let Some(withdrawn) = self.open.lock().get(id.get()) {
             withdrawn.cancel();
         }
-    }
-
-    fn open(&self) -> MutexGuard<'_, HashMap<Box<str>, CancellationToken>> {
-        self.open.lock()
     }
 }
 
@@ -79,7 +75,7 @@ impl OpenRequestGuard {
 
 impl Drop for OpenRequestGuard {
     fn drop(&mut self) {
-        self.requests.open().remove(&self.id);
+        self.requests.open.lock().remove(&self.id);
     }
 }
 

@@ -15,14 +15,14 @@ use crate::process_group::ProcessGroup;
 use crate::program;
 use crate::stderr::ErrorLog;
 
-/// The first argument that makes the keeper's program confine itself and execute a server.
+/// The argument that makes the keeper's program confine itself and execute a server.
 pub const CONFINE_COMMAND: &str = "__confine";
 
 /// Why a server that requires a sandbox does not start.
 const NO_SANDBOX: &str = if cfg!(unix) {
-    "a sandbox needs a keeper, and this host has none"
+    "a sandbox requires a keeper process, and this host has none"
 } else {
-    "there is no sandbox on this system"
+    "sandboxes are not supported on this system"
 };
 
 /// How long a server may take to exit after its input is closed.
@@ -33,7 +33,7 @@ const KEEPER_GRACE: Duration = Duration::from_millis(2_800);
 /// How long the standard error of an exited program is still read.
 const STDERR_DRAIN: Duration = Duration::from_millis(200);
 
-/// The parameters for starting a server.
+/// The command, environment and sandbox to start a server with.
 #[derive(Clone, Debug)]
 pub struct Launch<'a> {
     pub command: &'a str,
@@ -46,11 +46,9 @@ pub struct Launch<'a> {
     pub cwd: Option<&'a Path>,
     /// The host's environment, from which the clean one is filtered.
     pub inherited_env: &'a BTreeMap<String, String>,
-    /// The sandbox, if any.
     pub confinement: &'a Confinement,
     /// The server's private temporary folder, if it has one.
     pub temp_folder: Option<&'a Path>,
-    /// The keeper's command line.
     pub keeper: Option<&'a [String]>,
 }
 
@@ -96,8 +94,9 @@ impl Process {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         if let Some(cwd) = launch.cwd {
+            // Checked here, because `spawn` reports a missing folder as a missing program.
             if !cwd.is_dir() {
-                return Err(ServerFailure::new(format!("there is no folder `{}`", cwd.display()))
+                return Err(ServerFailure::new(format!("folder `{}` not found", cwd.display()))
                     .with_hint("create it, or correct `cwd` in the configuration"));
             }
             command.current_dir(cwd);
@@ -106,14 +105,14 @@ impl Process {
             ServerFailure::new(format!("cannot start `{}`: {error}", program.display()))
                 .with_hint("check `command` and `cwd` in the configuration")
         };
-        let (family, pipes) = ProcessGroup::start(command).map_err(cannot)?;
+        let (group, pipes) = ProcessGroup::start(command).map_err(cannot)?;
         let (Some(stdin), Some(stdout), Some(stderr)) = pipes else {
-            return Err(ServerFailure::new("the operating system gave no pipes to the server"));
+            return Err(ServerFailure::new("the operating system provided no pipes"));
         };
         let log = log.clone();
         // Ends with the pipe, or is aborted by `stop`.
         let errors = tokio::spawn(async move { log.follow(stderr).await });
-        Ok((Self { group: family, errors, has_keeper: launch.keeper.is_some() }, stdin, stdout))
+        Ok((Self { group, errors, has_keeper: launch.keeper.is_some() }, stdin, stdout))
     }
 
     /// Returns the process id while the process runs.
@@ -121,13 +120,14 @@ impl Process {
         self.group.id()
     }
 
-    /// Waits for the exit and describes it.
+    /// Waits for the server to exit and describes how it did.
     pub async fn wait_for_exit(&mut self) -> Option<String> {
         self.group.wait().await.ok().map(describe_exit)
     }
 
     /// Waits for the exit and for the rest of standard error.
     pub async fn wait_with_stderr(&mut self) -> Option<ExitStatus> {
+        // An error means that the status is lost, which `None` says.
         let status = self.group.wait().await.ok();
         self.drain_stderr().await;
         status
@@ -243,7 +243,8 @@ fn encode_sandbox_plan(launch: &Launch<'_>) -> Result<Option<String>, ServerFail
     serde_json::to_string(&plan).map(Some).map_err(|error| ServerFailure::new(error.to_string()))
 }
 
-/// Variables that a server inherits from the host; all others are removed.
+/// Variables that a server inherits. All others are removed, since the host's environment may
+/// contain secrets of other programs.
 const PASSED_VARIABLES: &[&str] = if cfg!(windows) { WINDOWS_VARIABLES } else { UNIX_VARIABLES };
 
 const UNIX_VARIABLES: &[&str] = &[
@@ -259,11 +260,9 @@ const WINDOWS_VARIABLES: &[&str] = &[
     "TZ",
 ];
 
-/// Variables that name the folder for temporary files.
 const TEMP_DIR_VARIABLES: &[&str] =
     if cfg!(windows) { &["TEMP", "TMP", "TMPDIR"] } else { &["TMPDIR"] };
 
-/// Builds the environment of a server.
 fn server_environment(launch: &Launch<'_>) -> BTreeMap<String, String> {
     let letters = EnvCase::NATIVE;
     let passed_on =
@@ -279,6 +278,7 @@ fn server_environment(launch: &Launch<'_>) -> BTreeMap<String, String> {
             letters.set(&mut env, (*name).to_owned(), folder.to_owned());
         }
     }
+    // Last, so that an entry can override any inherited variable.
     for (name, value) in launch.env {
         letters.set(&mut env, name.clone(), value.clone());
     }

@@ -16,13 +16,11 @@ const CREATE_SUSPENDED: u32 = 0x0000_0004;
 #[cfg(windows)]
 const CREATE_NO_WINDOW: u32 = 0x0800_0000;
 
-/// A process with its descendants.
 #[derive(Debug)]
 pub(crate) struct ProcessGroup {
     leader: InnerChild,
 }
 
-/// The standard pipes of a process.
 pub(crate) type ChildPipes = (Option<ChildStdin>, Option<ChildStdout>, Option<ChildStderr>);
 
 impl ProcessGroup {
@@ -55,12 +53,10 @@ impl ProcessGroup {
         self.leader.id()
     }
 
-    /// Waits for the leader to exit.
     pub(crate) async fn wait(&mut self) -> io::Result<ExitStatus> {
         self.leader.wait().await
     }
 
-    /// Sends `SIGTERM` to the group.
     #[cfg(unix)]
     pub(crate) fn terminate(&mut self) {
         if let Some(group) = self.group_id() {
@@ -69,25 +65,23 @@ impl ProcessGroup {
         }
     }
 
-    /// Returns the group id while the leader has not been reaped; afterwards the system may reuse
-    /// it.
+    /// Returns the group id until the leader is reaped; afterwards the system may reuse it.
     #[cfg(unix)]
     fn group_id(&self) -> Option<rustix::process::Pid> {
         self.leader.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()))
     }
 
-    /// Kills the job: there is no graceful way here.
+    /// Kills the job, since Windows has no counterpart of `SIGTERM`.
     #[cfg(not(unix))]
     pub(crate) fn terminate(&mut self) {
         // The job may have ended already; the caller waits for it with a limit.
         _ = self.leader.start_kill();
     }
 
-    /// Kills the group.
     pub(crate) fn kill(&mut self) {
         #[cfg(unix)]
         if let Some(group) = self.group_id() {
-            // No member of the group may be left.
+            // The group may have exited already.
             _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
         }
         // The leader has usually been killed with its group.

@@ -23,7 +23,7 @@ pub(crate) fn find_program(
             ProgramSearch::Program(path) => Ok(path),
             ProgramSearch::NotExecutable(path) => Err(not_executable(&path)),
             ProgramSearch::Nothing => {
-                Err(ServerFailure::new(format!("there is no program `{}`", path.display()))
+                Err(ServerFailure::new(format!("program `{}` not found", path.display()))
                     .with_hint("set `command` to the full path of the program"))
             }
         };
@@ -53,16 +53,16 @@ fn install_hint(command: &str) -> String {
         "uvx" | "uv" => "install uv, or set `command` to its full path".to_owned(),
         "docker" => "install Docker, or set `command` to its full path".to_owned(),
         _ if command.contains(char::is_whitespace) => {
-            "`command` names the program alone; put its arguments into `args`".to_owned()
+            "`command` is only the program; put its arguments into `args`".to_owned()
         }
         _ => format!("install `{command}`, or set `command` to its full path"),
     }
 }
 
 fn not_executable(path: &Path) -> ServerFailure {
-    let failure = ServerFailure::new(format!("`{}` may not be executed", path.display()));
+    let failure = ServerFailure::new(format!("`{}` is not executable", path.display()));
     failure.with_hint(if cfg!(windows) {
-        "choose another `command`: one that ends with `.exe`, `.cmd` or `.bat`".to_owned()
+        "set `command` to a file that ends with `.exe`, `.cmd` or `.bat`".to_owned()
     } else {
         format!("run `chmod +x {}`, or choose another `command`", path.display())
     })
@@ -74,7 +74,6 @@ enum ProgramSearch {
     Nothing,
 }
 
-/// Returns the first path that is executable.
 fn first_executable(paths: &[PathBuf]) -> ProgramSearch {
     let mut not_runnable = None;
     for path in paths.iter().filter(|path| path.is_file()) {
@@ -92,8 +91,7 @@ fn is_executable(path: &Path) -> bool {
     access(path, Access::EXEC_OK).is_ok()
 }
 
-/// The extension decides. npm, for example, installs an `npx` next to `npx.cmd` that only Unix
-/// shells can run.
+/// Checks the extension: npm, for example, installs an `npx` for Unix shells next to `npx.cmd`.
 #[cfg(not(unix))]
 fn is_executable(path: &Path) -> bool {
     path.to_str().is_some_and(|path| has_ending(path, EXECUTABLE_ENDINGS))

@@ -8,10 +8,10 @@ use tokio::time::sleep_until;
 use crate::connection::{add_jitter, back_off};
 use crate::listing::{KindSet, ListedOffers};
 
-/// How long changes are debounced: after the last one, and at most after the first one.
+/// How long changes are debounced: after the last one, and at most after the first one. A server
+/// that never stops announcing changes is listed every two seconds.
 const DEBOUNCE_RANGE: (Duration, Duration) = (Duration::from_millis(300), Duration::from_secs(2));
-/// Minimum and maximum age at which an expired list is fetched again; the maximum applies to lists
-/// that have not changed for long.
+/// Minimum age of a list that is fetched again, and maximum age if it has not changed for long.
 const RELIST_AGE_RANGE: (Duration, Duration) =
     (Duration::from_secs(5), Duration::from_secs(15 * 60));
 
@@ -19,21 +19,15 @@ const RELIST_AGE_RANGE: (Duration, Duration) =
 #[derive(Default)]
 pub(crate) struct RelistSchedule {
     kinds: KindSet,
-    /// When the first of the pending changes arrived.
     first: Option<Instant>,
     due: Option<Instant>,
-    /// Number of consecutive failures.
     failures: u32,
-    /// The TTL of each list without change notifications.
     ttls: [Option<Duration>; 4],
-    /// When the first TTL expires.
     refresh_due: Option<Instant>,
-    /// How many consecutive listings were unchanged.
     unchanged: u32,
     seed: u64,
 }
 
-/// Whether a listing differs from the previous one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RelistResult {
     Unchanged,
@@ -41,7 +35,7 @@ pub(crate) enum RelistResult {
 }
 
 impl RelistSchedule {
-    /// Creates an empty schedule. The seed varies the jitter between servers.
+    /// Creates an empty schedule; `seed` varies the jitter between servers.
     pub(crate) fn new(seed: u64) -> Self {
         Self { seed, ..Self::default() }
     }
@@ -54,8 +48,7 @@ impl RelistSchedule {
         self.add(kinds);
     }
 
-    /// Records the result of a listing and schedules the next one; returns whether the offers
-    /// differ from `before`.
+    /// Schedules the next listing; returns whether the offers differ from `before`.
     pub(crate) fn record_listing(
         &mut self,
         listed: &ListedOffers,
@@ -77,6 +70,7 @@ impl RelistSchedule {
         }
         self.failures += 1;
         let later = Instant::now() + back_off(self.failures + 2, 0);
+        // A change that is already scheduled comes first.
         self.due.get_or_insert(later);
         self.add(failed);
     }
@@ -89,6 +83,7 @@ impl RelistSchedule {
             RelistResult::Changed => 0,
         };
         for (known, new) in self.ttls.iter_mut().zip(lasts) {
+            // Kinds that were not listed this time have no new TTL.
             *known = new.or(*known);
         }
         let shortest = self.ttls.iter().flatten().min();
@@ -112,7 +107,6 @@ impl RelistSchedule {
         std::mem::take(&mut self.kinds)
     }
 
-    /// Waits until a listing is due.
     pub(crate) async fn wait_until_due(&self) {
         match self.due.into_iter().chain(self.refresh_due).min() {
             Some(due) => sleep_until(due.into()).await,

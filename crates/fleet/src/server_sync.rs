@@ -15,33 +15,20 @@ use crate::connect_context::ConnectContext;
 /// How long a server may take to acknowledge a change.
 const SYNC_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Synchronizes one connection.
 pub(crate) struct ServerSync<'a> {
     pub peer: &'a Peer,
     pub agreement: &'a Agreement,
     pub server: &'a ServerId,
     pub context: &'a ConnectContext,
-    pub options: SyncOptions,
+    pub options: SyncOptions<'a>,
 }
 
-/// The options of a [`ServerSync`].
-pub(crate) struct SyncOptions {
-    /// Whether the `roots` capability was declared.
+pub(crate) struct SyncOptions<'a> {
     pub declared_roots: bool,
     /// Whether this connection subscribes to resources. One instance per server is enough.
-    pub syncs_subscriptions: bool,
+    pub listens_to_resources: bool,
     /// Cancelled once the log level has been sent.
-    pub level_sent: CancellationToken,
-}
-
-impl SyncOptions {
-    pub(crate) fn new(
-        declared_roots: bool,
-        syncs_subscriptions: bool,
-        level_sent: &CancellationToken,
-    ) -> Self {
-        Self { declared_roots, syncs_subscriptions, level_sent: level_sent.clone() }
-    }
+    pub level_sent: &'a CancellationToken,
 }
 
 /// The state that the server has been sent.
@@ -54,7 +41,6 @@ struct SyncState {
 }
 
 impl ServerSync<'_> {
-    /// Sends every change to the server until the connection ends.
     pub(crate) async fn run(self) {
         let mut config = self.context.config.changes();
         let mut wanted = self.context.subscriptions.changes();
@@ -87,6 +73,7 @@ impl ServerSync<'_> {
             Era::Modern if level == LogLevel::Off => {
                 self.peer.set_protocol(known.base_protocol.clone());
             }
+            // Modern requests carry the level themselves, so nothing is sent here.
             Era::Modern => {
                 let ProtocolState { revision, meta } = known.base_protocol.clone();
                 let word = level.as_str();
@@ -122,7 +109,7 @@ impl ServerSync<'_> {
     /// Updates the subscriptions of a legacy server; for a modern one, `ChangeListener` does.
     async fn sync_subscriptions(&self, known: &mut SyncState) {
         let legacy = self.agreement.revision.era() == Era::Legacy;
-        if !legacy || !self.options.syncs_subscriptions || !can_subscribe(self.agreement) {
+        if !legacy || !self.options.listens_to_resources || !can_subscribe(self.agreement) {
             return;
         }
         let wanted = self.context.subscriptions.wanted_uris(self.server);
@@ -147,7 +134,6 @@ impl ServerSync<'_> {
     }
 }
 
-/// Returns the log level configured for a server.
 pub(crate) fn effective_log_level(config: &Config, server: &ServerId) -> LogLevel {
     let own = config.servers.get(server).and_then(|server| server.log_level);
     own.unwrap_or(config.settings.log_level)

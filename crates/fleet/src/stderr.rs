@@ -32,13 +32,13 @@ pub fn log_file(state: &Path, server: &ServerId) -> PathBuf {
     if is_device_name(&name) {
         name.insert(0, '_');
     }
+    // Different ids may have the same plain name, or names that differ only in letter case.
     let digest = hex_digest([server.as_str().as_bytes()]);
     let mark = digest.get(..8).unwrap_or_default();
     state.join("logs").join(format!("{name}-{mark}.log"))
 }
 
 impl ErrorLog {
-    /// Creates a log that is also written to `file`.
     pub(crate) fn with_file(file: Option<PathBuf>) -> Self {
         Self { file: file.map(Into::into), ..Self::default() }
     }
@@ -49,6 +49,7 @@ impl ErrorLog {
         let open_file = || self.file.as_deref().and_then(|path| open_log(path).ok());
         let mut file = open_file();
         let mut written = 0;
+        // By line, since one read may end in the middle of a secret.
         let mut lines = LineRedactor::default();
         loop {
             let count = from.read(&mut chunk).await.unwrap_or(0);
@@ -60,7 +61,7 @@ impl ErrorLog {
                 }
             };
             self.push(&said);
-            // A full disk must not affect the server.
+            // A full disk must not affect the server: its pipe is read in any case.
             if file.as_mut().is_some_and(|file| file.write_all(&said).is_err()) {
                 file = None;
             }
@@ -68,6 +69,7 @@ impl ErrorLog {
                 break;
             }
             written += said.len();
+            // Reopening truncates the file.
             if written > MAX_LOG_BYTES {
                 written = 0;
                 file = open_file();

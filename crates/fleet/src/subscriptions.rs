@@ -9,16 +9,14 @@ use switchboard_core::{Changes, Published, ServerId};
 /// The reason why a resource cannot be subscribed to.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SubscribeError {
-    /// The server is unknown or not connected.
     #[error("server `{0}` is not ready")]
     NotReady(String),
-    #[error("server `{0}` does not tell of changes of its resources")]
+    #[error("server `{0}` does not support resource subscriptions")]
     NotOffered(String),
     #[error("not allowed: {0}")]
     NotAllowed(String),
 }
 
-/// The number of subscribers per server and resource.
 type SubscriptionCounts = BTreeMap<ServerId, BTreeMap<String, usize>>;
 
 /// The resources that currently have subscribers. Clones share them.
@@ -30,7 +28,7 @@ pub struct Subscriptions {
 
 /// A subscription to a resource, until it is dropped.
 #[derive(Debug)]
-#[must_use = "nothing is heard of a resource once this is dropped"]
+#[must_use = "dropping this ends the subscription"]
 pub struct Subscription {
     all: Subscriptions,
     server: ServerId,
@@ -74,6 +72,7 @@ impl Subscriptions {
         let after = *count;
         of_server.retain(|_, count| *count > 0);
         counts.retain(|_, of_server| !of_server.is_empty());
+        // Servers need to know only about the first and the last subscriber.
         if (before == 0) != (after == 0) {
             let keys = |of_server: &BTreeMap<String, usize>| of_server.keys().cloned().collect();
             let wanted = counts.iter().map(|(id, of_server)| (id.clone(), keys(of_server)));

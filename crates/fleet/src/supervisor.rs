@@ -1,5 +1,4 @@
-//! The supervisor task: reconciles the configured servers with the running ones and publishes the
-//! fleet.
+//! The supervisor task: reconciles configured and running servers and publishes the fleet.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,13 +15,12 @@ use crate::connection::{ConnectionControl, ConnectionReport, ServerConnection};
 /// A command to the supervisor.
 #[derive(Clone, Debug)]
 pub enum SupervisorCommand {
-    /// Restarts a server.
     Restart(ServerId),
     /// Enables or disables a server until the configuration changes.
     Enable(ServerId, bool),
 }
 
-/// Keeps the configured servers running.
+/// The task that keeps the configured servers running.
 pub struct Supervisor {
     context: Arc<ConnectContext>,
     only: Option<Vec<ServerId>>,
@@ -50,13 +48,11 @@ struct InstanceHandle {
 }
 
 impl Supervisor {
-    /// Starts the servers of `config` in parallel and keeps them running until the host stops.
-    ///
-    /// If `only` is set, starts only those servers.
+    /// Starts the servers of `config`, or only those in `only`, and keeps them running.
     pub fn start(
         around: ConnectContext,
         only: Option<Vec<ServerId>>,
-        config: Changes<Config>,
+        mut config: Changes<Config>,
         commands: mpsc::Receiver<SupervisorCommand>,
     ) -> Published<Fleet> {
         let fleet = Published::new(Fleet::default());
@@ -72,7 +68,6 @@ impl Supervisor {
             edition: 0,
             reports,
         };
-        let mut config = config;
         supervisor.reconcile(&config.load());
         tasks.spawn(supervisor.run(config, commands, received));
         fleet
@@ -87,14 +82,12 @@ impl Supervisor {
         let stopping = self.context.tasks.stop_token().clone();
         loop {
             tokio::select! {
-                () = stopping.cancelled() => break,
+                // Connections stop too: their tokens are children of this one.
+                () = stopping.cancelled() => return,
                 newer = config.changed() => self.reconcile(&newer),
                 Some(command) = commands.recv() => self.handle_command(command),
                 Some((generation, report)) = reports.recv() => self.apply_report(generation, report),
             }
-        }
-        for entry in self.entries.values() {
-            entry.instances.iter().for_each(|held| held.control.stop.cancel());
         }
     }
 
@@ -145,10 +138,12 @@ impl Supervisor {
             && let Some(old) = &entry.config
             && old.restart_key() == config.restart_key()
         {
+            // The other settings, such as timeouts, apply without a restart.
             entry.config = Some(config);
             return;
         }
         self.retire(&id);
+        // The policy comes first: approving or enabling a server that it bars would not help.
         let entry = if let Some(why) = &config.barred {
             let failure = ServerFailure::new(why.as_str());
             SupervisedServer::inactive(Some(config), ServerStatus::NotAllowed(failure))
@@ -180,7 +175,7 @@ impl Supervisor {
             let generation = self.next_generation;
             self.next_generation += 1;
             self.generations.insert(generation, (config.id.clone(), number));
-            let reins = ConnectionControl {
+            let control = ConnectionControl {
                 stop: self.context.tasks.stop_token().child_token(),
                 ..ConnectionControl::default()
             };
@@ -192,12 +187,12 @@ impl Supervisor {
                 generation,
                 health: Arc::clone(&health),
                 context: Arc::clone(&self.context),
-                control: reins.clone(),
+                control: control.clone(),
                 reports: self.reports.clone(),
             };
             self.context.tasks.spawn(connection.run());
             let instance = Instance { number, status: ServerStatus::Starting, peer: None, health };
-            entry.instances.push(InstanceHandle { instance, control: reins, generation });
+            entry.instances.push(InstanceHandle { instance, control, generation });
         }
         entry
     }
@@ -234,6 +229,7 @@ impl Supervisor {
     }
 
     fn apply_report(&mut self, generation: u64, report: ConnectionReport) {
+        // A retired connection may still report, but must not overwrite its successor's state.
         let Some((id, number)) = self.generations.get(&generation).cloned() else { return };
         let Some(entry) = self.entries.get_mut(&id) else { return };
         let Some(held) = entry.instances.get_mut(number) else { return };
@@ -261,12 +257,7 @@ impl Supervisor {
         let before = self.fleet.load();
         let mut servers = before.servers.clone();
         if let Some(entry) = self.entries.get(id) {
-            let server = entry.server(id);
-            let old = before.servers.get(id).map(|server| server.status.clone());
-            if old.as_ref() != Some(&server.status) {
-                self.emit_status(&server);
-            }
-            servers.insert(id.clone(), Arc::new(server));
+            servers.insert(id.clone(), self.snapshot(id, entry, &before));
         }
         self.fleet.publish(Fleet { servers, edition: self.edition, ..Fleet::default() });
     }
@@ -275,21 +266,22 @@ impl Supervisor {
         let before = self.fleet.load();
         let mut servers = BTreeMap::new();
         for (id, entry) in &self.entries {
-            let server = entry.server(id);
-            if before.servers.get(id).is_none_or(|old| old.status != server.status) {
-                self.emit_status(&server);
-            }
-            servers.insert(id.clone(), Arc::new(server));
+            servers.insert(id.clone(), self.snapshot(id, entry, &before));
         }
         self.fleet.publish(Fleet { servers, edition: self.edition, ..Fleet::default() });
     }
 
-    fn emit_status(&self, server: &Server) {
-        self.context.events.emit(|| EventKind::ServerChanged {
-            server: server.id.to_string(),
-            status: server.status.word().to_owned(),
-            detail: server.status.failure().map(|failure| failure.message.clone()),
-        });
+    /// Returns a server to publish; emits an event if its status differs from `before`.
+    fn snapshot(&self, id: &ServerId, entry: &SupervisedServer, before: &Fleet) -> Arc<Server> {
+        let server = entry.server(id);
+        if before.servers.get(id).is_none_or(|old| old.status != server.status) {
+            self.context.events.emit(|| EventKind::ServerChanged {
+                server: server.id.to_string(),
+                status: server.status.word().to_owned(),
+                detail: server.status.failure().map(|failure| failure.message.clone()),
+            });
+        }
+        Arc::new(server)
     }
 }
 
@@ -303,6 +295,7 @@ impl SupervisedServer {
     fn server(&self, id: &ServerId) -> Server {
         let instances: Vec<Instance> =
             self.instances.iter().map(|held| held.instance.clone()).collect();
+        // The server is as usable as its best instance.
         let best =
             instances.iter().map(|instance| &instance.status).max_by_key(|status| status.rank());
         let status = self

@@ -17,9 +17,9 @@ use crate::client_request::{ClientRequest, ClientRequestParams, arguments, find_
 use crate::gateway::Gateway;
 use crate::members::push_member;
 use crate::notices::ClientNotice;
-use crate::parked_calls::RunningCall;
+use crate::parked_calls::{ParkedCall, RunningCall};
 use crate::relay::{ClientRelay, KeyedAsk, RelayedAsk, ask_client, input_requests};
-use crate::reply::{ClientReply, reply_for_outcome};
+use crate::reply::{ClientReply, internal_error, invalid_params, reply_for_outcome};
 use crate::tasks::TaskRequest;
 
 /// Maximum number of rounds in which a server may ask the client during one call.
@@ -51,8 +51,7 @@ impl Gateway {
         self.call_with(asked, kind, asked.params()?).await
     }
 
-    /// Like [`Gateway::call`], with the parameters already parsed, so that long arguments are not
-    /// parsed twice.
+    /// Like [`Gateway::call`], with parsed parameters: long arguments are not parsed twice.
     pub(crate) async fn call_with(
         &self,
         asked: &ClientRequest,
@@ -89,6 +88,7 @@ impl Gateway {
             answer = &mut following => answer,
             () = asked.cancel.cancelled() => {
                 cancel.cancel();
+                // The call still ends with a record of how far it got.
                 following.await
             }
         }
@@ -102,6 +102,8 @@ impl Gateway {
         params: &ClientRequestParams,
     ) -> Result<RunningCall, RpcError> {
         let listing = self.catalog_view(&asked.client.view);
+        // Quarantined items are not listed. The call is made nevertheless, so that the host rejects
+        // it with the reason.
         let held = || self.find_quarantined(&asked.client.view, kind, params.name.as_deref()?);
         let target = match find_target(&listing, kind, params, asked.client.era()) {
             Ok(target) => target,
@@ -125,19 +127,15 @@ impl Gateway {
         params: &ClientRequestParams,
     ) -> RunningCall {
         let wants_progress = params.meta.as_ref().is_some_and(|meta| meta.progress_token.is_some());
-        let (reports, progress) = match wants_progress {
-            true => Some(mpsc::channel(16)).unzip(),
-            false => (None, None),
-        };
+        let (reports, progress) = wants_progress.then(|| mpsc::channel(16)).unzip();
         let (relay, asks) = ClientRelay::new(&asked.client, Arc::clone(self.host().answers()));
         let relay = Arc::new(relay);
         let least = params.meta.as_ref().and_then(|meta| meta.log_level.as_deref());
         let task_request = TaskRequest::from_request(asked);
+        // A child: a task is cancelled by its own request, long after this one has been answered.
         let cancel = asked.cancel.child_token();
-        let (tasks, task_updates) = match task_request {
-            TaskRequest::Result => (None, None),
-            TaskRequest::TaskIfAny | TaskRequest::Task { .. } => Some(mpsc::channel(16)).unzip(),
-        };
+        let wants_task = task_request != TaskRequest::Result;
+        let (tasks, task_updates) = wants_task.then(|| mpsc::channel(16)).unzip();
         let hears = least.is_some() || asked.client.wants_logs();
         let (opened, log_subscription) =
             hears.then(|| self.inner.notices.log_subscribers().add(&asked.client)).unzip();
@@ -191,8 +189,7 @@ impl Gateway {
         loop {
             let happening = match asks.is_empty() {
                 true => next_event(&mut running).await,
-                // Wait for further questions, so that the client can answer all of them in one
-                // round.
+                // Further questions can then be answered in the same round.
                 false => match tokio::time::timeout(BATCH_WINDOW, next_event(&mut running)).await {
                     Ok(happening) => happening,
                     Err(_) => return self.park_call(asked, running.detach(), asks),
@@ -211,6 +208,7 @@ impl Gateway {
                 CallEvent::Log(notice) => {
                     self.forward_log(asked, &running.target.server, notice).await;
                 }
+                // Otherwise a server could keep its client busy without end.
                 CallEvent::Question(ask) if running.rounds >= MAX_ROUNDS => {
                     ask.reject_round(MAX_ROUNDS);
                 }
@@ -271,9 +269,8 @@ impl Gateway {
         let about = request_digest(asked, asked.params()?);
         let requests = input_requests(&asks);
         let word = self.inner.parked_calls.park(running, asks, &asked.client.identity, about);
-        let word = word.ok_or_else(|| {
-            RpcError::new(RpcError::INTERNAL_ERROR, "too many calls wait for their clients")
-        })?;
+        let why = "too many calls wait for input from their clients; try again later";
+        let word = word.ok_or_else(|| internal_error(why))?;
         Ok(ClientReply::from(format!(
             r#"{{"resultType":"input_required","inputRequests":{requests},"requestState":"{word}"}}"#
         )))
@@ -287,19 +284,12 @@ impl Gateway {
         params: &ClientRequestParams,
     ) -> Result<Result<RunningCall, ClientReply>, RpcError> {
         let about = request_digest(asked, params);
-        let waiting = self
-            .inner
-            .parked_calls
-            .take(word, &asked.client.identity, &about)
-            .ok_or_else(|| {
-                let why =
-                    "the `requestState` is not one of ours, or no longer: call again without it";
-                RpcError::new(RpcError::INVALID_PARAMS, why)
-            })?;
+        let parked = self.inner.parked_calls.take(word, &asked.client.identity, &about);
+        let why = "unknown or expired `requestState`; call again without it";
+        let ParkedCall { running, asks, .. } = parked.ok_or_else(|| invalid_params(why))?;
         let given = params.input_responses.as_ref();
         let given = given.and_then(|given| RawMembers::parse(given.as_str())).unwrap_or_default();
-        let running = waiting.running;
-        let asks = waiting.asks;
+        // All answers or none: `requestState` works once, and only for the questions of its round.
         if asks.iter().any(|one| given.first(&one.key).is_none()) {
             return self.park_call(asked, running, asks).map(Err);
         }
@@ -352,7 +342,8 @@ impl Gateway {
 pub(crate) async fn next_event(running: &mut RunningCall) -> CallEvent {
     let RunningCall { call, asks, progress, logs, task_updates: news, .. } = running;
     tokio::select! {
-        // Events that came before the end are delivered before it.
+        // Events that came before the end are delivered before it. A channel that is closed or was
+        // never opened yields `None`, which disables its branch.
         biased;
         Some(notice) = next_notice(logs.as_mut()) => CallEvent::Log(notice),
         Some(news) = recv_optional(news.as_mut()) => CallEvent::BecameTask(news),
@@ -363,10 +354,7 @@ pub(crate) async fn next_event(running: &mut RunningCall) -> CallEvent {
 }
 
 async fn recv_optional<T>(from: Option<&mut mpsc::Receiver<T>>) -> Option<T> {
-    match from {
-        Some(from) => from.recv().await,
-        None => None,
-    }
+    from?.recv().await
 }
 
 async fn next_notice(from: Option<&mut broadcast::Receiver<ClientNotice>>) -> Option<ClientNotice> {
@@ -389,9 +377,9 @@ fn early_answers(params: &ClientRequestParams) -> Vec<(String, Json)> {
 }
 
 impl RunningCall {
-    /// Moves the call to its own task, so that it makes progress while parked. Dropping the result
-    /// aborts the task.
+    /// Moves the call to its own task, so that it makes progress while parked.
     fn detach(mut self) -> Self {
+        // Dropping the parked call must end it, which dropping a plain handle would not.
         let call = AbortOnDropHandle::new(tokio::spawn(self.call));
         self.call = Box::pin(async move {
             match call.await {
@@ -416,8 +404,7 @@ impl RunningCall {
     }
 }
 
-/// Returns a digest of method, name and arguments. A parked call is resumed only by a request with
-/// the same digest.
+/// Returns a digest of method, name and arguments, which a request that resumes a call must match.
 fn request_digest(asked: &ClientRequest, params: &ClientRequestParams) -> String {
     let name = params.name.as_deref().or(params.uri.as_deref()).unwrap_or_default();
     let arguments = params.arguments.as_ref().map_or(b"".as_slice(), |given| given.bytes());
@@ -426,6 +413,7 @@ fn request_digest(asked: &ClientRequest, params: &ClientRequestParams) -> String
 
 /// Rewrites a progress report to carry the client's own token.
 fn with_token(report: &Json, token: &Json) -> Option<String> {
+    // The host chose the token that the server reports on; the client knows only its own.
     let Members(members) = RawMembers::parse(report.as_str())?;
     let mut out = format!(r#"{{"progressToken":{}"#, token.as_str());
     for (name, value) in members.iter().filter(|(name, _)| name != "progressToken") {

@@ -23,7 +23,6 @@ pub(crate) struct CatalogView {
     /// Position in `tools` by position in the catalog.
     tool_positions: HashMap<usize, usize>,
     prompts: NameTable,
-    /// The server behind every listed URI.
     resources: NameTable,
     templates: NameTable,
     collisions: Vec<Collision>,
@@ -31,7 +30,6 @@ pub(crate) struct CatalogView {
     instructions: OnceLock<Option<String>>,
 }
 
-/// How the tools and prompts of one server are named.
 #[derive(Clone, Copy)]
 struct ServerNames<'a> {
     naming: NamingScheme<'a>,
@@ -113,7 +111,7 @@ impl CatalogView {
         }
         let late = naming != NamingScheme::Server;
         let shown = name.as_deref().unwrap_or(own);
-        // The server that has used the name for longer keeps it.
+        // A server that appears later must not take over calls meant for an established one.
         let owner = owners.other_owner(kind, shown, server, &self.view).filter(|_| late);
         let added = match owner {
             Some(owner) => Err(Collision {
@@ -137,6 +135,7 @@ impl CatalogView {
             if server.offers.resources.iter().any(|item| *item.key == *page) {
                 continue;
             }
+            // Another server may list the same URI; the page is then reached by its prefix.
             let target = Target::new(TargetKind::Resource, id, &page);
             let taken = self.resource(&page);
             if taken.as_ref().is_some_and(|taken| taken.server != target.server) {
@@ -163,17 +162,14 @@ impl CatalogView {
         self.tools.entries.len()
     }
 
-    /// Returns whether the caller sees everything.
     pub(crate) fn is_unfiltered(&self) -> bool {
         self.view.is_unrestricted()
     }
 
-    /// Returns the names of the prompts, in list order.
     pub(crate) fn prompt_names(&self) -> impl Iterator<Item = &str> {
         self.prompts.entries.iter().map(|entry| self.prompts.public_name(entry))
     }
 
-    /// Returns the names of the tools, in list order.
     pub(crate) fn tool_names(&self) -> impl Iterator<Item = &str> {
         self.tools.entries.iter().map(|entry| self.tools.public_name(entry))
     }
@@ -203,7 +199,6 @@ impl CatalogView {
         })
     }
 
-    /// Returns the cursor for a position of a list.
     pub(crate) fn cursor(&self, kind: ListKind, place: usize) -> Option<ListCursor> {
         let (position, key) = self.name_table(kind).positions().nth(place)?;
         Some(ListCursor { list: self.list_name(kind), position, key: key.to_owned() })
@@ -217,6 +212,7 @@ impl CatalogView {
     }
 
     fn list_name(&self, kind: ListKind) -> String {
+        // A digest: a client that decodes its cursor does not learn how its view is restricted.
         let view = hex_digest([self.view.key().as_bytes()]);
         format!("{} {}", kind.member_name(), view.get(..16).unwrap_or(&view))
     }
@@ -234,26 +230,21 @@ impl CatalogView {
         self.tools.positions.contains_key(name)
     }
 
-    /// Looks up a tool by its public name.
     pub(crate) fn tool(&self, name: &str) -> Option<Target> {
         self.tools.get(TargetKind::Tool, name)
     }
 
     /// Returns the public name of the tool at a position of the catalog, if it is visible.
     pub(crate) fn tool_name(&self, place: usize) -> Option<&str> {
-        self.tools
-            .entries
-            .get(*self.tool_positions.get(&place)?)
-            .map(|entry| self.tools.public_name(entry))
+        let entry = self.tools.entries.get(*self.tool_positions.get(&place)?)?;
+        Some(self.tools.public_name(entry))
     }
 
-    /// Returns the JSON text of a visible tool.
     pub(crate) fn tool_text(&self, name: &str) -> Option<&str> {
         let place = self.tools.positions.get(name)?;
         self.tool_texts().get(*place).map(String::as_str)
     }
 
-    /// Looks up a prompt by its public name.
     pub(crate) fn prompt(&self, name: &str) -> Option<Target> {
         self.prompts.get(TargetKind::Prompt, name)
     }
@@ -278,6 +269,7 @@ impl CatalogView {
                 return Some(found);
             }
         }
+        // Templates that rules hide still resolve, so that the call reports the rule.
         let unshown = &mut self.templates.unlisted.values();
         unshown.find_map(|target| self.by_template(&target.server, &target.name, uri))
     }
@@ -296,24 +288,22 @@ impl CatalogView {
         })
     }
 
-    /// Looks up a URI that matches a server's template. The lease must resolve it too: the resource
-    /// may be held.
+    /// Looks up a URI that matches a server's template.
     fn by_template(&self, server: &str, template: &str, uri: &str) -> Option<Target> {
         if !fits_template(template, uri) {
             return None;
         }
+        // The lease has the last word: the resource may be in quarantine.
         let proposed = ProposedCall::resource(server, uri);
         let target = proposed.target.clone();
         self.lease.resolve(proposed).is_ok().then_some(target)
     }
 
-    /// Looks up a resource template by its public text.
     pub(crate) fn template(&self, text: &str) -> Option<Target> {
         self.templates.get(TargetKind::Resource, text)
     }
 
-    /// Returns the URI under which this caller knows a server's resource; `None` if it is not
-    /// visible.
+    /// Returns the URI under which this caller knows a server's resource, if it is visible.
     pub(crate) fn public_uri(&self, server: &str, uri: &str) -> Option<String> {
         let shown = self.rewritten_uri(server, uri).unwrap_or_else(|| uri.to_owned());
         self.resource(&shown).is_some_and(|target| target.server == server).then_some(shown)
@@ -332,7 +322,6 @@ impl CatalogView {
         (leads_elsewhere && self.resource(&ours).as_ref().is_some_and(is_own)).then_some(ours)
     }
 
-    /// Returns whether any public URI differs from the server's own.
     const fn rewrites_uris(&self) -> bool {
         self.resources.is_renamed || self.templates.is_renamed
     }

@@ -18,10 +18,10 @@ use switchboard_text::excerpt_text;
 use switchboard_wire::{Era, Json, Peer, Request, RequestError, Revision, RpcError};
 use tokio::sync::mpsc;
 
-use crate::reply::{Recipient, notification};
+use crate::reply::{Recipient, internal_error, notification};
 use crate::session::LegacySession;
 
-/// How long a client may take to answer a server's question.
+/// How long a client may take to answer a server's question: a person may have to read it first.
 const ASK_TIMEOUT: Duration = Duration::from_secs(10 * 60);
 
 /// Log levels, in increasing severity.
@@ -78,10 +78,8 @@ impl ClientCapabilities {
             .and_then(|declared| serde_json::from_str(declared).ok())
             .unwrap_or_default();
         let has = |raw: Option<&RawValue>, name: &str| {
-            let members = raw.and_then(|raw| {
-                serde_json::from_str::<std::collections::HashMap<String, &RawValue>>(raw.get()).ok()
-            });
-            members.is_some_and(|members| members.contains_key(name))
+            raw.and_then(|raw| serde_json::from_str::<BTreeMap<String, &RawValue>>(raw.get()).ok())
+                .is_some_and(|members| members.contains_key(name))
         };
         // Only an object declares a capability; any other value might be a mistake.
         let given = |raw: Option<&RawValue>| raw.is_some_and(|raw| raw.get().starts_with('{'));
@@ -113,19 +111,19 @@ impl ClientCapabilities {
         }
     }
 
-    /// Adds the capabilities of the host, which answers what the client cannot. Roots are always
-    /// the client's own.
+    /// Adds the capabilities of the host, which answers requests that the client cannot.
     pub(crate) fn merge(self, others: Self) -> Self {
         Self {
             form: self.form || others.form,
             url: self.url || others.url,
             sampling: self.sampling || others.sampling,
+            // One side answers all sampling requests, so the tools of the other do not count.
             sampling_tools: if self.sampling { self.sampling_tools } else { others.sampling_tools },
+            // The folders of the host are not those that the client works in.
             roots: self.roots,
         }
     }
 
-    /// Returns the capabilities as a JSON object.
     pub(crate) fn as_json(self) -> String {
         let mut members = Vec::new();
         if self.form || self.url {
@@ -191,7 +189,6 @@ impl McpClient {
         }
     }
 
-    /// Returns the form of results that the client expects.
     pub(crate) fn recipient(&self) -> Recipient {
         Recipient { era: self.era(), is_proven: *self.identity != *LOCAL_IDENTITY }
     }
@@ -207,7 +204,6 @@ impl McpClient {
         true
     }
 
-    /// Returns whether the client has a call in flight at that server.
     pub(crate) fn has_call_at(&self, server: &str) -> bool {
         self.active_servers.lock().iter().any(|one| **one == *server)
     }
@@ -225,7 +221,6 @@ impl McpClient {
         LOG_LEVELS.get(place).map(|level| (*level).to_owned())
     }
 
-    /// Returns whether the client has requested log messages.
     pub(crate) fn wants_logs(&self) -> bool {
         self.level.load(Ordering::Relaxed) != NO_LEVEL
     }
@@ -233,12 +228,12 @@ impl McpClient {
     /// Returns whether the client has requested log messages of that level.
     pub(crate) fn wants_log_level(&self, level: &str) -> bool {
         let least = self.level.load(Ordering::Relaxed);
+        // Servers invent levels; an unknown one counts as `info`.
         let place = LOG_LEVELS.iter().position(|known| *known == level).unwrap_or(1);
         least != NO_LEVEL && place >= usize::from(least)
     }
 }
 
-/// Guard of a client's call in flight at a server.
 pub(crate) struct ActiveCall {
     client: Arc<McpClient>,
     server: Arc<str>,
@@ -266,20 +261,17 @@ pub(crate) fn is_at_least(level: &str, least: &str) -> bool {
 /// The channel for messages that belong to one request of a client.
 #[derive(Clone)]
 pub(crate) enum ReplyChannel {
-    /// The shared pipe.
     Pipe(Peer),
-    /// Drops all messages: the request accepts only its answer.
+    /// Drops all messages, for a request that accepts only its answer.
     Discard,
     /// The response to the request.
     Stream {
         messages: mpsc::Sender<String>,
-        /// The session of a legacy client.
         session: Option<Arc<LegacySession>>,
     },
 }
 
 impl ReplyChannel {
-    /// Sends a notification that belongs to the request.
     pub(crate) async fn notify(&self, method: &str, params: &str) {
         match self {
             // A failed send means that the client has disconnected.
@@ -289,7 +281,6 @@ impl ReplyChannel {
         }
     }
 
-    /// Returns whether the receiver has disconnected.
     pub(crate) fn is_gone(&self) -> bool {
         match self {
             Self::Pipe(peer) => peer.is_closed(),
@@ -315,27 +306,21 @@ impl ReplyChannel {
                 };
                 answer.map_err(|error| match error {
                     RequestError::Rpc(error) => error,
-                    error => RpcError::new(RpcError::INTERNAL_ERROR, error.to_string()),
+                    error => internal_error(error.to_string()),
                 })
             }
             Self::Stream { messages, session: Some(session) } => {
                 let asking = session.ask(messages, method, params, needless);
-                tokio::time::timeout(ASK_TIMEOUT, asking).await.unwrap_or_else(|_| {
-                    Err(RpcError::new(
-                        RpcError::INTERNAL_ERROR,
-                        "the client did not answer in time",
-                    ))
-                })
+                let timed_out = |_| Err(internal_error("the client did not answer in time"));
+                tokio::time::timeout(ASK_TIMEOUT, asking).await.unwrap_or_else(timed_out)
             }
             Self::Discard | Self::Stream { session: None, .. } => {
-                let why = "a client of this era cannot be asked";
-                Err(RpcError::new(RpcError::INTERNAL_ERROR, why))
+                Err(internal_error("a client of the modern era cannot be sent requests"))
             }
         }
     }
 }
 
-/// Returns the error of a question that was answered elsewhere.
 pub(crate) fn answered_elsewhere_error() -> RpcError {
-    RpcError::new(RpcError::INTERNAL_ERROR, "the answer is not needed any more")
+    internal_error("the answer is no longer needed")
 }

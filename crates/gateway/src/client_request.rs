@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use crate::catalog_view::CatalogView;
 use crate::client::{ClientCapabilities, McpClient, ReplyChannel, is_log_level};
 use crate::meta::RawMeta;
+use crate::reply::{RESOURCE_NOT_FOUND, invalid_params};
 
 pub(crate) struct ClientRequest {
     pub(crate) client: Arc<McpClient>,
@@ -23,9 +24,7 @@ pub(crate) struct ClientRequest {
     pub(crate) id: Json,
     pub(crate) method: String,
     pub(crate) params: Option<Json>,
-    /// The parameters, parsed on first use.
     pub(crate) parsed_params: OnceLock<Result<ClientRequestParams, RpcError>>,
-    /// Cancels the request.
     pub(crate) cancel: CancellationToken,
 }
 
@@ -44,7 +43,6 @@ pub(crate) struct ClientRequestParams {
     pub(crate) meta: Option<ClientRequestMeta>,
 }
 
-/// The `_meta` of a request.
 #[derive(Clone, Default)]
 pub(crate) struct ClientRequestMeta {
     pub(crate) progress_token: Option<Json>,
@@ -90,16 +88,17 @@ pub(crate) fn parse_params(params: Option<&Json>) -> Result<ClientRequestParams,
             }
             _ => Ok(()),
         };
+        // The walk continues after a problem, so that broken JSON is reported as such.
         if let Err(why) = set {
             problem.get_or_insert_with(|| format!("`{name}` {why}"));
         }
     });
     let why = match (walked, problem) {
         (Ok(()), None) => return Ok(read),
-        (Ok(()), Some(why)) => format!("the parameters cannot be read: {why}"),
+        (Ok(()), Some(why)) => format!("invalid parameters: {why}"),
         (Err(_), _) => "the parameters are not an object".to_owned(),
     };
-    Err(RpcError::new(RpcError::INVALID_PARAMS, why))
+    Err(invalid_params(why))
 }
 
 /// Sets a member. `null` counts as absent; a duplicate is an error.
@@ -113,7 +112,8 @@ fn set_once<'a, T>(
     }
     match member.replace(read(value)?) {
         None => Ok(()),
-        Some(_) => Err("comes twice".to_owned()),
+        // The gateway and the server might use different ones of the two.
+        Some(_) => Err("appears twice".to_owned()),
     }
 }
 
@@ -146,7 +146,7 @@ pub(crate) fn modern_client(
             "supported": [Revision::NEWEST.as_str()],
             "requested": version,
         });
-        let why = format!("the revision `{}` is not spoken here", excerpt_text(version, 40));
+        let why = format!("unsupported protocol revision `{}`", excerpt_text(version, 40));
         return Err(RpcError {
             data: Some(Json::from(&data)),
             ..RpcError::new(RpcError::UNSUPPORTED_REVISION, why)
@@ -157,28 +157,22 @@ pub(crate) fn modern_client(
         .as_ref()
         .ok_or_else(|| missing_param("_meta.io.modelcontextprotocol/clientCapabilities"))?;
     if !capabilities.as_str().starts_with('{') {
-        let why = "`_meta.io.modelcontextprotocol/clientCapabilities` is no object";
-        return Err(RpcError::new(RpcError::INVALID_PARAMS, why));
+        let why = "`_meta.io.modelcontextprotocol/clientCapabilities` is not an object";
+        return Err(invalid_params(why));
     }
     if meta.client_info.as_ref().is_some_and(|info| !info.as_str().starts_with('{')) {
-        let why = "`_meta.io.modelcontextprotocol/clientInfo` is no object";
-        return Err(RpcError::new(RpcError::INVALID_PARAMS, why));
+        return Err(invalid_params("`_meta.io.modelcontextprotocol/clientInfo` is not an object"));
     }
     if let Some(level) = meta.log_level.as_deref().filter(|level| !is_log_level(level)) {
         let level = excerpt_text(level, 40);
-        let why = format!("`_meta.io.modelcontextprotocol/logLevel`: there is no level `{level}`");
-        return Err(RpcError::new(RpcError::INVALID_PARAMS, why));
+        let why = format!("`_meta.io.modelcontextprotocol/logLevel`: unknown log level `{level}`");
+        return Err(invalid_params(why));
     }
     let abilities = ClientCapabilities::parse(Some(capabilities.as_str()));
-    Ok(McpClient::new(
-        access,
-        client_name(meta.client_info.as_ref().map(Json::as_str)),
-        Revision::NEWEST,
-        abilities,
-    ))
+    let name = client_name(meta.client_info.as_ref().map(Json::as_str));
+    Ok(McpClient::new(access, name, Revision::NEWEST, abilities))
 }
 
-/// Returns the `name` of a `clientInfo`.
 pub(crate) fn client_name(info: Option<&str>) -> Option<String> {
     #[derive(Deserialize)]
     struct ClientInfo {
@@ -187,9 +181,8 @@ pub(crate) fn client_name(info: Option<&str>) -> Option<String> {
     info.and_then(|info| serde_json::from_str::<ClientInfo>(info).ok()?.name)
 }
 
-/// Returns the error for a missing parameter.
 pub(crate) fn missing_param(what: &str) -> RpcError {
-    RpcError::new(RpcError::INVALID_PARAMS, format!("the request has no `{what}`"))
+    invalid_params(format!("missing parameter `{what}`"))
 }
 
 /// Looks up the target of a request in the client's view.
@@ -199,9 +192,7 @@ pub(crate) fn find_target(
     params: &ClientRequestParams,
     era: Era,
 ) -> Result<Target, RpcError> {
-    let unknown = |what: &str, name: &str| {
-        RpcError::new(RpcError::INVALID_PARAMS, format!("there is no {what} `{name}`"))
-    };
+    let unknown = |what: &str, name: &str| invalid_params(format!("unknown {what} `{name}`"));
     match kind {
         TargetKind::Tool => {
             let name = params.name.as_deref().ok_or_else(|| missing_param("name"))?;
@@ -214,8 +205,10 @@ pub(crate) fn find_target(
         TargetKind::Resource => {
             let uri = params.uri.as_deref().ok_or_else(|| missing_param("uri"))?;
             listing.resource(uri).ok_or_else(|| RpcError {
-                // Legacy revisions have a separate error code for unknown resources.
-                code: if era == Era::Legacy { -32_002 } else { RpcError::INVALID_PARAMS },
+                code: match era {
+                    Era::Legacy => RESOURCE_NOT_FOUND,
+                    Era::Modern => RpcError::INVALID_PARAMS,
+                },
                 data: Some(Json::from(&serde_json::json!({"uri": uri}))),
                 ..unknown("resource", uri)
             })

@@ -10,7 +10,9 @@ use switchboard_wire::{Json, RequestError, RpcError};
 
 use crate::client_request::{ClientRequest, missing_param};
 use crate::gateway::Gateway;
-use crate::reply::{CachePolicy, ClientReply, into_reply};
+use crate::reply::{
+    CachePolicy, ClientReply, internal_error, into_reply, invalid_json, invalid_params,
+};
 
 #[derive(Deserialize)]
 struct CompleteParams {
@@ -44,14 +46,9 @@ impl Gateway {
     /// Forwards a completion request to the server that has the prompt or template.
     pub(crate) async fn complete(&self, asked: &ClientRequest) -> Result<ClientReply, RpcError> {
         let params = asked.params.as_ref().ok_or_else(|| missing_param("ref"))?;
-        let wanted: CompleteParams = params.read().map_err(|error| {
-            let why = format!("the parameters cannot be read: {error}");
-            RpcError::new(RpcError::INVALID_PARAMS, why)
-        })?;
+        let wanted: CompleteParams = params.read().map_err(invalid_json)?;
         let listing = self.catalog_view(&asked.client.view);
-        let unknown = |what: &str| {
-            RpcError::new(RpcError::INVALID_PARAMS, format!("there is no such {what}"))
-        };
+        let unknown = |what: &str| invalid_params(format!("unknown {what}"));
         let (target, is_prompt): (Target, bool) = match wanted.of.kind.as_str() {
             "ref/prompt" => {
                 let name = wanted.of.name.ok_or_else(|| missing_param("ref.name"))?;
@@ -59,6 +56,7 @@ impl Gateway {
             }
             "ref/resource" => {
                 let uri = wanted.of.uri.ok_or_else(|| missing_param("ref.uri"))?;
+                // The protocol allows the URI of an instance as well as its template.
                 let template = listing.template(&uri).or_else(|| listing.resource(&uri));
                 (template.ok_or_else(|| unknown("template"))?, false)
             }
@@ -78,9 +76,7 @@ impl Gateway {
                 // A server without completions has no suggestions; that is not an error.
                 Err(CompletionError::NotOffered(_)) => Completion::default(),
                 Err(CompletionError::Failed(_, RequestError::Rpc(error))) => return Err(error),
-                Err(error) => {
-                    return Err(RpcError::new(RpcError::INTERNAL_ERROR, error.to_string()));
-                }
+                Err(error) => return Err(internal_error(error.to_string())),
             };
         let mut body = json!({"values": completion.values, "hasMore": completion.has_more});
         if let (Some(total), Some(members)) = (completion.total, body.as_object_mut()) {

@@ -9,7 +9,6 @@ pub(crate) struct ListPosition {
     /// Items of servers that are not named by their own id come last.
     pub(crate) late: bool,
     pub(crate) server: String,
-    /// Position among the items of its server.
     pub(crate) place: usize,
 }
 
@@ -24,7 +23,6 @@ pub(crate) struct ListCursor {
 }
 
 impl ListCursor {
-    /// Encodes the cursor for clients.
     pub(crate) fn encode(&self) -> String {
         let ListPosition { late, server, place } = &self.position;
         let list = &self.list;
@@ -35,6 +33,7 @@ impl ListCursor {
     /// Decodes a cursor that a client sent; `None` if it is malformed.
     pub(crate) fn decode(text: &str) -> Option<Self> {
         let text = String::from_utf8(BASE64_URL_SAFE_NO_PAD.decode(text).ok()?).ok()?;
+        // The key comes last and takes the rest, because it may contain line breaks itself.
         let mut parts = text.splitn(5, '\n');
         let list = parts.next()?.to_owned();
         let late = match parts.next()? {

@@ -4,11 +4,12 @@ use serde_json::json;
 use switchboard_core::TargetKind;
 use switchboard_wire::{Era, Json, Revision, RpcError};
 
-use crate::client_request::ClientRequest;
+use crate::client_request::{ClientRequest, missing_param};
 use crate::gateway::Gateway;
 use crate::limits::BUSY_CODE;
 use crate::lists::ListKind;
-use crate::reply::{CachePolicy, ClientReply, into_reply};
+use crate::members::with_leading_members;
+use crate::reply::{CachePolicy, ClientReply, RESOURCE_NOT_FOUND, into_reply, invalid_params};
 use crate::tasks::TASKS_EXTENSION;
 
 /// Capabilities of the gateway, independent of those of the servers.
@@ -51,18 +52,14 @@ impl Gateway {
                 Box::pin(self.serve_subscription(asked)).await.map(ClientReply::from)
             }
             ("ping", Era::Legacy) => Ok("{}".to_owned().into()),
-            ("logging/setLevel", Era::Legacy) => set_level(asked).map(ClientReply::from),
-            ("resources/subscribe", Era::Legacy) => {
-                self.subscribe(asked, true).map(ClientReply::from)
-            }
-            ("resources/unsubscribe", Era::Legacy) => {
-                self.subscribe(asked, false).map(ClientReply::from)
-            }
+            ("logging/setLevel", Era::Legacy) => set_level(asked),
+            ("resources/subscribe", Era::Legacy) => self.subscribe(asked, true),
+            ("resources/unsubscribe", Era::Legacy) => self.subscribe(asked, false),
             (method, _) if method.starts_with("tasks/") => {
                 Box::pin(self.handle_task_request(asked)).await.map(ClientReply::from)
             }
             (method, _) => {
-                let why = format!("there is no method `{method}`");
+                let why = format!("unknown method `{method}`");
                 Err(RpcError::new(RpcError::METHOD_NOT_FOUND, why))
             }
         }
@@ -80,6 +77,7 @@ impl Gateway {
     }
 
     fn discover(&self, asked: &ClientRequest) -> ClientReply {
+        // Legacy revisions are not listed: clients negotiate them with `initialize`.
         let mut body = json!({
             "supportedVersions": [Revision::NEWEST.as_str()],
             "_meta": {"io.modelcontextprotocol/serverInfo": server_info()},
@@ -97,28 +95,27 @@ impl Gateway {
         }
     }
 
-    fn subscribe(&self, asked: &ClientRequest, wanted: bool) -> Result<String, RpcError> {
+    fn subscribe(&self, asked: &ClientRequest, wanted: bool) -> Result<ClientReply, RpcError> {
         let params = asked.params()?;
-        let uri =
-            params.uri.as_deref().ok_or_else(|| crate::client_request::missing_param("uri"))?;
+        let uri = params.uri.as_deref().ok_or_else(|| missing_param("uri"))?;
         let subscriptions = &asked.client.subscriptions;
         // A subscription to a resource that no longer exists can still be cancelled.
         if !wanted && subscriptions.lock().remove(uri).is_some() {
-            return Ok("{}".to_owned());
+            return Ok("{}".to_owned().into());
         }
-        let target = self
-            .catalog_view(&asked.client.view)
-            .resource(uri)
-            .ok_or_else(|| RpcError::new(-32_002, format!("there is no resource `{uri}`")))?;
+        let target = self.catalog_view(&asked.client.view).resource(uri).ok_or_else(|| {
+            RpcError::new(RESOURCE_NOT_FOUND, format!("unknown resource `{uri}`"))
+        })?;
         if wanted {
             if subscriptions.lock().len() >= MAX_SUBSCRIPTIONS {
-                let why = format!("this session has {MAX_SUBSCRIPTIONS} subscriptions already");
+                let why = format!("a session is limited to {MAX_SUBSCRIPTIONS} subscriptions");
                 return Err(RpcError::new(BUSY_CODE, why));
             }
+            // Not under the lock: subscribing reaches into the host and its connections.
             let subscription = self.subscribe_to_updates(&target);
             subscriptions.lock().insert(uri.to_owned(), subscription);
         }
-        Ok("{}".to_owned())
+        Ok("{}".to_owned().into())
     }
 }
 
@@ -128,29 +125,25 @@ fn needs_all_servers(method: &str) -> bool {
     !matches!(method, "tools/call" | "resources/read" | "prompts/get" | "ping" | "logging/setLevel")
 }
 
-fn set_level(asked: &ClientRequest) -> Result<String, RpcError> {
-    let params = asked.params()?;
-    let level =
-        params.level.as_deref().ok_or_else(|| crate::client_request::missing_param("level"))?;
+fn set_level(asked: &ClientRequest) -> Result<ClientReply, RpcError> {
+    let level = asked.params()?.level.as_deref().ok_or_else(|| missing_param("level"))?;
     if asked.client.set_level(level) {
-        Ok("{}".to_owned())
+        Ok("{}".to_owned().into())
     } else {
-        Err(RpcError::new(RpcError::INVALID_PARAMS, format!("there is no level `{level}`")))
+        Err(invalid_params(format!("unknown log level `{level}`")))
     }
 }
 
 fn with_capabilities(body: &str, revision: Revision) -> String {
     let tasks = match revision {
-        Revision::NEWEST => format!(r#""extensions":{{"{TASKS_EXTENSION}":{{}}}}"#),
-        Revision::NEWEST_LEGACY => TASK_CAPABILITIES.to_owned(),
-        _ => String::new(),
+        Revision::NEWEST => Some(format!(r#""extensions":{{"{TASKS_EXTENSION}":{{}}}}"#)),
+        Revision::NEWEST_LEGACY => Some(TASK_CAPABILITIES.to_owned()),
+        // Earlier revisions have no tasks.
+        _ => None,
     };
-    let all = match tasks.as_str() {
-        "" => Some(CAPABILITIES.to_owned()),
-        tasks => crate::members::with_leading_members(tasks, CAPABILITIES),
-    };
+    let all = tasks.and_then(|tasks| with_leading_members(&tasks, CAPABILITIES));
     let front = format!(r#""capabilities":{}"#, all.as_deref().unwrap_or(CAPABILITIES));
-    crate::members::with_leading_members(&front, body).unwrap_or_else(|| body.to_owned())
+    with_leading_members(&front, body).unwrap_or_else(|| body.to_owned())
 }
 
 fn server_info() -> serde_json::Value {

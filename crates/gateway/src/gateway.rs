@@ -31,9 +31,7 @@ const FIRST_LIST_TIMEOUT: Duration = Duration::from_secs(10);
 /// Settings of a [`Gateway`].
 #[derive(Clone, Debug)]
 pub struct GatewayOptions {
-    /// How tools and prompts are named.
     pub names: NameMode,
-    /// Which tools are listed.
     pub tools: ToolMode,
     /// Maximum size of a message, in bytes.
     pub body_limit_bytes: usize,
@@ -41,7 +39,6 @@ pub struct GatewayOptions {
     pub read_limit: Duration,
     /// How long calls in flight may take to finish after a stop was requested.
     pub drain: Duration,
-    /// Limits per caller.
     pub caller: CallerLimits,
 }
 
@@ -87,7 +84,7 @@ pub(crate) struct GatewayState {
     pub(crate) listeners: NoticeListeners,
     pub(crate) tool_usage: ToolUsage,
     collisions: watch::Sender<Vec<Collision>>,
-    /// Cancelled when the gateway stops.
+    /// Cancelled when streams have to end and no further request is admitted.
     pub(crate) stop: CancellationToken,
     /// Cancelled when calls in flight are no longer awaited.
     pub(crate) abort: CancellationToken,
@@ -100,9 +97,7 @@ pub(crate) struct GatewayState {
 struct ViewCache {
     edition: u64,
     by_view: HashMap<String, Arc<CatalogView>>,
-    /// Number of names in all views.
     names: usize,
-    /// The owners of names that several servers use.
     owners: NameOwners,
 }
 
@@ -128,6 +123,7 @@ impl Gateway {
             ready: CancellationToken::new(),
         };
         let gateway = Self { inner: Arc::new(inner) };
+        // Each task holds the state, so it lives until `stop`, even if every handle is dropped.
         tokio::spawn(gateway.clone().forward_host_events());
         tokio::spawn(gateway.clone().sweep());
         tokio::spawn(gateway.clone().signal_ready());
@@ -158,8 +154,7 @@ impl Gateway {
         &self.inner.host
     }
 
-    /// Returns the names that several servers use. There are none if all names begin with the id of
-    /// their server.
+    /// Returns the names that several servers use; prefixed names are not among them.
     #[must_use]
     pub fn collisions(&self) -> Vec<Collision> {
         self.catalog_view(&Arc::default()).collisions().to_vec()
@@ -186,16 +181,15 @@ impl Gateway {
         });
     }
 
-    /// Returns whether any request is in flight.
     pub(crate) fn is_busy(&self) -> bool {
         !self.inner.callers.active_callers().is_empty()
     }
 
-    /// Admits a request within the caller's limits.
     pub(crate) fn admit_request(
         &self,
         identity: &Arc<str>,
     ) -> Result<RequestPermit, AdmissionError> {
+        // Connections that were accepted before the stop can still deliver requests.
         if self.inner.stop.is_cancelled() {
             return Err(AdmissionError::ShuttingDown);
         }
@@ -204,10 +198,9 @@ impl Gateway {
 
     /// Cancels the requests, sessions, parked calls and tasks of callers that lost their access.
     pub(crate) fn end_revoked_callers(&self, holds: impl Fn(&str) -> bool) {
-        for identity in
-            self.inner.callers.active_callers().iter().filter(|identity| !holds(identity))
-        {
-            self.inner.callers.revoke(identity);
+        let callers = &self.inner.callers;
+        for identity in callers.active_callers().iter().filter(|identity| !holds(identity)) {
+            callers.revoke(identity);
         }
         self.inner.sessions.close_where(|identity| !holds(identity));
         self.inner.parked_calls.cancel_where(|identity| !holds(identity));
@@ -232,6 +225,7 @@ impl Gateway {
         {
             return Arc::clone(listing);
         }
+        // The fleet may have changed since the check above; the edition of the lease counts.
         let lease = self.inner.host.lease();
         let edition = lease.fleet().edition;
         let mode = self.inner.options.names;
@@ -260,17 +254,12 @@ impl Gateway {
     }
 
     async fn sweep(self) {
-        while self
-            .inner
-            .stop
-            .run_until_cancelled(tokio::time::sleep(SWEEP_INTERVAL))
-            .await
-            .is_some()
-        {
-            self.inner.callers.sweep();
-            self.inner.sessions.sweep();
-            self.inner.parked_calls.sweep();
-            self.inner.tasks.sweep();
+        let state = &*self.inner;
+        while state.stop.run_until_cancelled(tokio::time::sleep(SWEEP_INTERVAL)).await.is_some() {
+            state.callers.sweep();
+            state.sessions.sweep();
+            state.parked_calls.sweep();
+            state.tasks.sweep();
         }
     }
 }
@@ -288,17 +277,16 @@ pub(crate) struct NoticeListener {
 }
 
 impl NoticeListeners {
-    /// Registers a stream of a caller.
     pub(crate) fn add(&self, identity: &Arc<str>) -> Arc<NoticeListener> {
         let over = CancellationToken::new();
         let listener = Arc::new(NoticeListener { identity: Arc::clone(identity), over });
         let mut open = self.open.lock();
+        // A stream that ended has dropped its handle; removing it here keeps the list bounded.
         open.retain(|one| one.strong_count() > 0);
         open.push(Arc::downgrade(&listener));
         listener
     }
 
-    /// Ends the streams of the callers that `of` selects.
     pub(crate) fn end_streams(&self, of: impl Fn(&str) -> bool) {
         for listener in self.open.lock().iter().filter_map(Weak::upgrade) {
             if of(&listener.identity) {

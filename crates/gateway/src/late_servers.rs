@@ -22,9 +22,7 @@ const DIGEST_SUFFIX_LENGTH: usize = 9;
 /// Whether a name may belong to a server that has listed nothing yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum NameClaim {
-    /// The name cannot belong to the server.
     None,
-    /// The name may belong to the server.
     Perhaps,
     /// The name belongs to the server if the item exists; contains the server's own name for it.
     Own(String),
@@ -40,8 +38,7 @@ pub(crate) enum LateLookup {
 }
 
 impl Gateway {
-    /// Waits for the server of an unknown name and starts the call; otherwise returns `error` with
-    /// suggestions.
+    /// Waits for the server of an unknown name and starts the call, or adds suggestions to `error`.
     pub(crate) async fn start_late_call(
         &self,
         asked: &ClientRequest,
@@ -53,11 +50,9 @@ impl Gateway {
             TargetKind::Tool | TargetKind::Prompt => params.name.as_deref(),
             TargetKind::Resource => params.uri.as_deref(),
         };
-        if find_target(&self.catalog_view(&asked.client.view), kind, params, asked.client.era())
-            .is_ok()
-        {
-            // The name has appeared in the meantime, or the first error had another cause and
-            // recurs.
+        let listing = self.catalog_view(&asked.client.view);
+        if find_target(&listing, kind, params, asked.client.era()).is_ok() {
+            // The name has appeared in the meantime, or the error had another cause and recurs.
             return self.start_call(asked, kind, params);
         }
         let Some(name) = name else { return Err(error) };
@@ -74,10 +69,8 @@ impl Gateway {
                     TargetKind::Prompt => did_you_mean(listing.prompt_names(), name),
                     TargetKind::Resource => None,
                 };
-                Err(RpcError {
-                    message: format!("{}{}", error.message, near.unwrap_or_default()),
-                    ..error
-                })
+                let near = near.unwrap_or_default();
+                Err(RpcError { message: format!("{}{near}", error.message), ..error })
             }
             LateLookup::NotFound(Some(why)) => {
                 Err(RpcError { message: format!("{}: {why}", error.message), ..error })
@@ -102,6 +95,7 @@ impl Gateway {
             }
         };
         let wanted = RequestedName { kind, name, view, mode: self.inner.options.names };
+        // Before the fleet is read, so that a server that becomes ready in between is noticed.
         let mut changes = self.host().fleet().changes();
         let fleet = changes.load();
         let late = fleet.servers.values().filter(|server| !server.status.is_settled());
@@ -142,7 +136,6 @@ pub(crate) fn did_you_mean<'a>(names: impl Iterator<Item = &'a str>, name: &str)
     (!near.is_empty()).then(|| format!("; did you mean `{}`?", near.join("` or `")))
 }
 
-/// A requested name, and the view of the caller.
 struct RequestedName<'a> {
     kind: TargetKind,
     name: &'a str,
@@ -180,6 +173,7 @@ impl RequestedName<'_> {
             NameClaim::Perhaps => self.name,
             NameClaim::Own(own) => own,
         };
+        // A caller must not learn from the wait or the message that a hidden server exists.
         if self.view.shows(id, own) { claim } else { NameClaim::None }
     }
 
@@ -202,15 +196,13 @@ impl RequestedName<'_> {
             .map(|server| {
                 let why = match &server.status {
                     ServerStatus::NeedsApproval => Some(format!(
-                        "look at it, then `switchboard servers approve {}`",
+                        "review it, then run `switchboard servers approve {}`",
                         server.id
                     )),
                     status => status.failure().map(|failure| failure.message.clone()),
                 };
-                let why = why.map(|why| format!(": {why}"));
-                let word = server.status.word();
-                let why = why.unwrap_or_default();
-                format!("server `{}` is not ready ({word}{why})", server.id)
+                let why = why.map(|why| format!(": {why}")).unwrap_or_default();
+                format!("server `{}` is not ready ({}{why})", server.id, server.status.word())
             })
             .collect();
         (!missing.is_empty()).then(|| missing.join(", "))
@@ -228,8 +220,7 @@ fn claim_by_prefix(prefix: &str, name: &str) -> NameClaim {
             None => NameClaim::None,
         };
     }
-    // The prefix contains characters that names may not, so they were replaced and a digest
-    // appended.
+    // Characters of the prefix that names may not have were replaced, and a digest appended.
     let kept =
         beginning.len().checked_sub(DIGEST_SUFFIX_LENGTH).and_then(|kept| beginning.get(..kept));
     match kept.is_some_and(|kept| name.starts_with(kept)) {

@@ -29,8 +29,7 @@ impl Default for CallerLimits {
 }
 
 impl CallerLimits {
-    /// Returns the limits for all local programs together, which share one identity without
-    /// authentication.
+    /// Returns the limits for all local programs together: without tokens they share an identity.
     #[must_use]
     pub fn for_local_machine() -> Self {
         Self { in_flight: 4_096, per_second: None, sessions: 10_000, waiting: 1_000 }
@@ -40,11 +39,8 @@ impl CallerLimits {
 /// The reason why a request is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AdmissionError {
-    /// The caller has reached its limit of requests in flight.
     InFlight { limit: usize },
-    /// The caller has exceeded its rate limit; one more request is admitted after `wait`.
     TooFast { wait: Duration },
-    /// The gateway is shutting down.
     ShuttingDown,
 }
 
@@ -55,12 +51,10 @@ impl AdmissionError {
     pub(crate) fn into_rpc_error(self) -> RpcError {
         let why = match self {
             Self::InFlight { limit } => {
-                format!("this caller has {limit} requests under way, which is the limit")
+                format!("too many requests in flight: the limit is {limit} per caller")
             }
-            Self::TooFast { .. } => "this caller's requests come too fast".to_owned(),
-            Self::ShuttingDown => {
-                "the gateway is about to end and takes no new requests".to_owned()
-            }
+            Self::TooFast { .. } => "rate limit exceeded".to_owned(),
+            Self::ShuttingDown => "the gateway is shutting down".to_owned(),
         };
         RpcError::new(BUSY_CODE, why)
     }
@@ -72,7 +66,6 @@ pub(crate) struct CallerLimiter {
     by_identity: Mutex<HashMap<Arc<str>, Arc<CallerLoad>>>,
 }
 
-/// The load of one caller.
 struct CallerLoad {
     in_flight: AtomicUsize,
     bucket: Mutex<TokenBucket>,
@@ -109,10 +102,10 @@ impl CallerLimiter {
         Self { limits, by_identity: Mutex::default() }
     }
 
-    /// Admits a request within the caller's limits.
     pub(crate) fn admit(&self, identity: &Arc<str>) -> Result<RequestPermit, AdmissionError> {
         let using = self.load(identity);
         let limit = self.limits.in_flight;
+        // Counted before it is checked: two requests at once cannot both take the last place.
         if using.in_flight.fetch_add(1, Ordering::AcqRel) >= limit {
             using.in_flight.fetch_sub(1, Ordering::AcqRel);
             return Err(AdmissionError::InFlight { limit });
@@ -120,11 +113,8 @@ impl CallerLimiter {
         // From here on, dropping the permit releases the place, also on the error below.
         let pass = RequestPermit { load: using };
         if let Some(rate) = self.limits.per_second {
-            pass.load
-                .bucket
-                .lock()
-                .take(f64::from(rate), Instant::now())
-                .map_err(|wait| AdmissionError::TooFast { wait })?;
+            let taken = pass.load.bucket.lock().take(f64::from(rate), Instant::now());
+            taken.map_err(|wait| AdmissionError::TooFast { wait })?;
         }
         Ok(pass)
     }
@@ -142,7 +132,6 @@ impl CallerLimiter {
         using
     }
 
-    /// Returns the callers with requests in flight.
     pub(crate) fn active_callers(&self) -> Vec<Arc<str>> {
         let callers = self.by_identity.lock();
         let busy = callers.iter().filter(|(_, using)| using.in_flight.load(Ordering::Acquire) > 0);
@@ -151,12 +140,12 @@ impl CallerLimiter {
 
     /// Cancels a caller's requests in flight.
     pub(crate) fn revoke(&self, identity: &str) {
+        // Removed, so that a caller that regains access does not start with a cancelled token.
         if let Some(using) = self.by_identity.lock().remove(identity) {
             using.revoked.cancel();
         }
     }
 
-    /// Removes idle callers.
     pub(crate) fn sweep(&self) {
         // After a second every bucket is full, which is the state of a new one.
         self.by_identity.lock().retain(|_, using| {

@@ -5,13 +5,12 @@ use switchboard_wire::{Json, RpcError};
 use crate::client_request::ClientRequest;
 use crate::cursor::ListCursor;
 use crate::gateway::Gateway;
-use crate::reply::{CachePolicy, ClientReply, into_reply};
+use crate::reply::{CachePolicy, ClientReply, into_reply, invalid_params};
 
 /// Maximum items per page; large items end a page earlier.
 const MAX_PAGE_ITEMS: usize = 1_000;
 const MAX_PAGE_BYTES: usize = 1 << 20;
 
-/// The lists of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ListKind {
     Tools,
@@ -52,19 +51,18 @@ impl Gateway {
                 .filter(|_| !is_searched)
                 .and_then(|cursor| listing.place(kind, &cursor))
                 .ok_or_else(|| {
-                    let why = "the `cursor` leads nowhere: ask for the list from its beginning";
-                    RpcError::new(RpcError::INVALID_PARAMS, why)
+                    invalid_params("invalid `cursor`; request the list from the beginning")
                 })?,
         };
         let (page, end) = match is_searched {
+            // The short list fits on one page, and a cursor into it would have no stable order.
             true => (texts.join(","), texts.len()),
             false => page(&texts, start),
         };
         let next = if end < texts.len() { listing.cursor(kind, end) } else { None };
-        let key = kind.member_name();
         let next = next.map(|next| format!(r#","nextCursor":"{}""#, next.encode()));
-        let next = next.unwrap_or_default();
-        let result = format!(r#"{{"{key}":[{page}]{next}}}"#);
+        let result =
+            format!(r#"{{"{}":[{page}]{}}}"#, kind.member_name(), next.unwrap_or_default());
         Ok(into_reply(Json::from_trusted(result), asked.client.era(), CachePolicy::Private))
     }
 }
@@ -74,10 +72,11 @@ fn page(texts: &[String], start: usize) -> (String, usize) {
     let mut out = String::new();
     let mut end = start;
     for text in texts.iter().skip(start).take(MAX_PAGE_ITEMS) {
-        if end > start && out.len() + text.len() > MAX_PAGE_BYTES {
-            break;
-        }
+        // The first item always fits, however large: an empty page would repeat forever.
         if end > start {
+            if out.len() + text.len() > MAX_PAGE_BYTES {
+                break;
+            }
             out.push(',');
         }
         out.push_str(text);

@@ -11,10 +11,8 @@ use crate::client::McpClient;
 /// The number of a call, once the host has assigned one.
 type CallNumber = watch::Receiver<Option<u64>>;
 
-/// The calls and the identities of their callers.
 type CallOwners = Arc<Mutex<Vec<(CallNumber, Arc<str>)>>>;
 
-/// The calls that subscribed to log messages.
 #[derive(Default)]
 pub(crate) struct LogSubscribers {
     calls: CallOwners,
@@ -48,6 +46,8 @@ impl LogSubscribers {
         if *client.identity == *LOCAL_IDENTITY || during.is_empty() {
             return true;
         }
+        // A message does not say which of the calls at its server it belongs to, so one call of
+        // another caller is enough to withhold it.
         let calls = self.calls.lock();
         let is_own = |call: &u64| {
             calls.iter().any(|(number, identity)| {

@@ -37,7 +37,9 @@ impl<'de: 'a, 'a> FromMembers<'de> for RawMeta<'a> {
             "progressToken" => {
                 set_once(&mut self.progress_token, map)?;
                 if self.progress_token.is_some_and(|token| !is_progress_token(token.get())) {
-                    return Err(A::Error::custom("`progressToken` is no string and no number"));
+                    return Err(A::Error::custom(
+                        "`progressToken` is neither a string nor a number",
+                    ));
                 }
             }
             "io.modelcontextprotocol/protocolVersion" => set_once(&mut self.protocol_version, map)?,
@@ -46,6 +48,7 @@ impl<'de: 'a, 'a> FromMembers<'de> for RawMeta<'a> {
             }
             "io.modelcontextprotocol/clientInfo" => set_once(&mut self.client_info, map)?,
             "io.modelcontextprotocol/logLevel" => set_once(&mut self.log_level, map)?,
+            // Must be consumed, or the next member could not be read.
             name if is_reserved(name) => {
                 map.next_value::<IgnoredAny>()?;
             }
@@ -64,7 +67,7 @@ fn set_once<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
     map: &mut A,
 ) -> Result<(), A::Error> {
     if member.is_some() {
-        return Err(A::Error::custom("a member of `_meta` comes twice"));
+        return Err(A::Error::custom("a member of `_meta` appears twice"));
     }
     *member = map.next_value()?;
     Ok(())
@@ -75,6 +78,7 @@ fn set_once<'de, T: Deserialize<'de>, A: MapAccess<'de>>(
 fn is_reserved(name: &str) -> bool {
     let Some((prefix, _)) = name.split_once('/') else { return false };
     let ours = |label: &str| matches!(label, "modelcontextprotocol" | "mcp");
+    // Revisions differ on which of the first two labels is the protocol's: `mcp.dev/`, `dev.mcp/`.
     prefix.split('.').take(2).any(ours)
 }
 

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use foldhash::{HashMap, HashMapExt as _};
+use foldhash::HashMap;
 use switchboard_access::View;
 use switchboard_catalog::{Lease, Server};
 use switchboard_core::{ServerId, TargetKind};
@@ -25,14 +25,11 @@ impl NameOwners {
     /// Carries the ownership over to another catalog. A name that its owner no longer uses goes to
     /// the first server that does.
     pub(crate) fn for_catalog(&self, lease: &Lease, mode: NameMode) -> Self {
-        let mut next = Self {
-            tools: OwnersByName::new(),
-            prompts: OwnersByName::new(),
-            resources: OwnersByName::new(),
-        };
+        let mut next = Self::default();
         for server in lease.catalog().servers() {
             let offers = &server.offers;
             let naming = NamingScheme::for_server(server, mode);
+            // The server's id in a name makes it unique.
             if naming != NamingScheme::Server {
                 let tools = offers.tools.iter().map(|tool| &tool.item.key);
                 let of = ServerItems { lease, server, kind: TargetKind::Tool, naming };
@@ -91,6 +88,7 @@ impl ServerItems<'_> {
         let id = &self.server.id;
         for own in own.filter(|own| self.lease.is_listed(self.kind, id.as_str(), own)) {
             let name = self.naming.public_name(id.as_str(), own).unwrap_or_else(|| own.clone());
+            // The servers come in a fixed order; an earlier owner takes its name back from them.
             let had_it = before.get(&name).is_some_and(|(owner, _)| owner == id);
             if had_it || !next.contains_key(&name) {
                 next.insert(name, (id.clone(), own.clone()));

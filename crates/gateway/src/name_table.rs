@@ -64,7 +64,6 @@ impl NameTable {
         (self.item)(&entry.server.offers, entry.place)
     }
 
-    /// Returns the public name of an item.
     pub(crate) fn public_name<'a>(&self, entry: &'a NamedItem) -> &'a str {
         match &entry.name {
             Some(name) => name,
@@ -171,11 +170,9 @@ pub enum NameMode {
 /// The naming of the tools and prompts of one server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NamingScheme<'a> {
-    /// Prefixed with the server's id.
     Server,
     /// Prefixed with the `prefix` of the server's entry.
     Prefix(&'a str),
-    /// The server's own names.
     Plain,
 }
 
@@ -214,16 +211,15 @@ impl Gateway {
             TargetKind::Prompt => PinKind::Prompt,
             TargetKind::Resource => return None,
         };
+        // Quarantined items are in no catalog, so their public names are computed again.
         let quarantine = self.host().quarantine().load();
         let fleet = self.host().fleet().load();
         let names = self.inner.options.names;
         for (server, held) in &quarantine.servers {
             let of_kind = held.hidden.iter().filter(|(kind, _)| *kind == wanted);
             for (_, own) in of_kind.filter(|(_, own)| view.shows(server.as_str(), own)) {
-                let naming = fleet
-                    .servers
-                    .get(server.as_str())
-                    .map(|server| NamingScheme::for_server(server, names));
+                let found = fleet.servers.get(server.as_str());
+                let naming = found.map(|found| NamingScheme::for_server(found, names));
                 let given = naming.and_then(|naming| naming.public_name(server.as_str(), own));
                 if given.as_deref().unwrap_or(own) == name {
                     return Some(Target::new(kind, server.as_str(), own));

@@ -14,12 +14,12 @@ use tokio::sync::broadcast;
 
 use crate::catalog_view::CatalogView;
 use crate::client::McpClient;
-use crate::client_request::ClientRequest;
+use crate::client_request::{ClientRequest, missing_param};
 use crate::dispatch::MAX_SUBSCRIPTIONS;
 use crate::gateway::Gateway;
 use crate::limits::BUSY_CODE;
 use crate::log_subscribers::LogSubscribers;
-use crate::reply::notification;
+use crate::reply::{invalid_params, notification};
 
 /// Maximum notices queued for a slow receiver.
 const MAX_QUEUED_NOTICES: usize = 1_024;
@@ -32,24 +32,15 @@ const LIST_KINDS: [TargetKind; 3] = [TargetKind::Tool, TargetKind::Resource, Tar
 /// An event that clients may have subscribed to.
 #[derive(Clone, Debug)]
 pub(crate) enum ClientNotice {
-    /// A change of the list of this kind.
     ListChanged(TargetKind, ListChange),
-    ResourceUpdated {
-        server: Arc<str>,
-        uri: Arc<str>,
-    },
-    Log {
-        server: Arc<str>,
-        level: Arc<str>,
-        params: Arc<str>,
-        during: Arc<[u64]>,
-    },
+    ResourceUpdated { server: Arc<str>, uri: Arc<str> },
+    Log { server: Arc<str>, level: Arc<str>, params: Arc<str>, during: Arc<[u64]> },
 }
 
 /// The items of a list that were added, removed or changed.
 #[derive(Clone, Debug)]
 pub(crate) enum ListChange {
-    /// These items, by server and own name.
+    /// Items by server and own name.
     Items(Arc<[(ServerId, Box<str>)]>),
     /// The selection of tools listed for this caller changed.
     ForCaller(Arc<str>),
@@ -58,7 +49,6 @@ pub(crate) enum ListChange {
 }
 
 impl ListChange {
-    /// Returns whether the change is visible to a client.
     fn affects(&self, client: &McpClient) -> bool {
         match self {
             Self::Items(items) => {
@@ -70,7 +60,6 @@ impl ListChange {
     }
 }
 
-/// The broadcast channel of notices for all clients.
 pub(crate) struct NoticeBus {
     sender: broadcast::Sender<ClientNotice>,
     log_subscribers: LogSubscribers,
@@ -86,12 +75,10 @@ impl Default for NoticeBus {
 }
 
 impl NoticeBus {
-    /// Receives all notices from now on.
     pub(crate) fn subscribe(&self) -> broadcast::Receiver<ClientNotice> {
         self.sender.subscribe()
     }
 
-    /// Returns the calls that subscribed to log messages.
     pub(crate) const fn log_subscribers(&self) -> &LogSubscribers {
         &self.log_subscribers
     }
@@ -128,6 +115,7 @@ impl Gateway {
                 () = self.inner.stop.cancelled() => return,
                 _ = changes.changed() => {
                     tokio::time::sleep(BATCH_WINDOW).await;
+                    // Marked as seen before the lease is taken, so that no later change is missed.
                     changes.load();
                     let after = self.host().lease();
                     let told = changed_lists(&before, &after);
@@ -137,6 +125,7 @@ impl Gateway {
                 }
                 event = events.recv() => match event {
                     Ok(event) => notice_from_event(event.what).into_iter().collect(),
+                    // Log messages and resource updates are lost; lists do not depend on events.
                     Err(broadcast::error::RecvError::Lagged(_)) => Vec::new(),
                     Err(broadcast::error::RecvError::Closed) => return,
                 },
@@ -145,7 +134,6 @@ impl Gateway {
         }
     }
 
-    /// Announces a notice to all subscribers.
     pub(crate) fn announce(&self, notice: ClientNotice) {
         for session in self.inner.sessions.all() {
             if let Some((method, params)) = self.legacy_notification(&session.client(), &notice) {
@@ -173,20 +161,19 @@ impl Gateway {
                 let known = subscribed.keys().find(is_it)?;
                 Some(("notifications/resources/updated", json!({"uri": known}).to_string()))
             }
-            // A message of a server that this client is calling is forwarded by the call instead.
-            ClientNotice::Log { server, level, params, during } => {
-                // The level is checked first: it is cheap, and most clients want no messages.
-                let seen = || {
-                    (client.view.is_unrestricted() || client.view.shows(server, "*"))
-                        && !self.host().quarantine().load().holds_server(server)
-                };
-                let is_theirs =
-                    || self.inner.notices.log_subscribers().is_visible_to(client, during);
-                (client.wants_log_level(level)
-                    && seen()
-                    && !client.has_call_at(server)
-                    && is_theirs())
-                .then(|| ("notifications/message", params.to_string()))
+            // The level is checked first: it is cheap, and most clients want no messages.
+            ClientNotice::Log { server, level, .. }
+                if !client.wants_log_level(level)
+                    // A call of this client at the server forwards the message itself.
+                    || client.has_call_at(server) =>
+            {
+                None
+            }
+            ClientNotice::Log { server, params, during, .. } => {
+                let is_visible = (client.view.is_unrestricted() || client.view.shows(server, "*"))
+                    && !self.host().quarantine().load().holds_server(server)
+                    && self.inner.notices.log_subscribers().is_visible_to(client, during);
+                is_visible.then(|| ("notifications/message", params.to_string()))
             }
         }
     }
@@ -197,17 +184,15 @@ impl Gateway {
         asked: &ClientRequest,
     ) -> Result<String, RpcError> {
         let params = asked.params()?;
-        let wanted: SubscriptionFilter = match &params.notifications {
-            Some(wanted) => wanted.read().map_err(|error| {
-                let why = format!("the `notifications` cannot be read: {error}");
-                RpcError::new(RpcError::INVALID_PARAMS, why)
-            })?,
-            None => return Err(crate::client_request::missing_param("notifications")),
-        };
+        let wanted = params.notifications.as_ref().ok_or_else(|| missing_param("notifications"))?;
+        let wanted: SubscriptionFilter = wanted
+            .read()
+            .map_err(|error| invalid_params(format!("invalid `notifications`: {error}")))?;
         if wanted.resource_subscriptions.len() > MAX_SUBSCRIPTIONS {
-            let why = format!("a stream tells of at most {MAX_SUBSCRIPTIONS} resources");
+            let why = format!("a stream is limited to {MAX_SUBSCRIPTIONS} resource subscriptions");
             return Err(RpcError::new(BUSY_CODE, why));
         }
+        // Before the acknowledgement, so that every change after it reaches the client.
         let mut notices = self.inner.notices.subscribe();
         let listener = self.inner.listeners.add(&asked.client.identity);
         let listing = self.catalog_view(&asked.client.view);
@@ -267,6 +252,7 @@ impl Gateway {
                 let params = format!(r#"{{{meta},"uri":{}}}"#, json!(known));
                 Some(("notifications/resources/updated", params))
             }
+            // Modern clients ask for log messages with each call and get them on its stream.
             ClientNotice::Log { .. } => None,
         }
     }
@@ -301,11 +287,9 @@ impl SubscriptionFilter {
                 members.insert(name.to_owned(), true.into());
             }
         }
-        let known: Vec<&String> = self
-            .resource_subscriptions
-            .iter()
-            .filter(|uri| listing.resource(uri).is_some())
-            .collect();
+        let known =
+            self.resource_subscriptions.iter().filter(|uri| listing.resource(uri).is_some());
+        let known: Vec<&String> = known.collect();
         if !known.is_empty() {
             members.insert("resourceSubscriptions".to_owned(), json!(known));
         }
@@ -357,6 +341,7 @@ fn changed_items(before: &Lease, after: &Lease, kind: TargetKind) -> Vec<(Server
     for server in left.values().chain(right.values().filter(|one| !left.contains_key(&one.id))) {
         let old = left.get(&server.id);
         let new = right.get(&server.id);
+        // The same offers can be listed differently if rules hide some of them.
         if let (Some(old), Some(new)) = (old, new)
             && all_shown
             && Arc::ptr_eq(&old.offers, &new.offers)
@@ -375,8 +360,8 @@ fn changed_items(before: &Lease, after: &Lease, kind: TargetKind) -> Vec<(Server
             |item: &&&ListedItem| !(kept.contains(item.raw.get()) && came.contains(item.raw.get()));
         let mut names: Vec<&ListedItem> =
             old.iter().chain(&new).filter(is_other).copied().collect();
+        // Only the order changed, which clients with a cached list have to learn too.
         if names.is_empty() {
-            // Only the order changed.
             names = new;
         }
         different.extend(names.iter().map(|item| (server.id.clone(), item.key.clone())));
@@ -384,7 +369,6 @@ fn changed_items(before: &Lease, after: &Lease, kind: TargetKind) -> Vec<(Server
     different
 }
 
-/// Returns the listed items of a server.
 fn visible_items<'a>(lease: &Lease, server: &'a Server, kind: TargetKind) -> Vec<&'a ListedItem> {
     let offers = &server.offers;
     let items: Vec<&ListedItem> = match kind {

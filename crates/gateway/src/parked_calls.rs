@@ -19,30 +19,25 @@ use crate::notices::ClientNotice;
 use crate::relay::{KeyedAsk, RelayedAsk};
 use crate::tasks::TaskRequest;
 
-/// How long a call stays parked before it is cancelled.
+/// How long a call stays parked before it is cancelled: a person may have to answer.
 const PARK_TIMEOUT: Duration = Duration::from_secs(10 * 60);
-/// Maximum parked calls of all clients.
+/// Maximum parked calls of all clients together.
 const MAX_PARKED_CALLS: usize = 1_000;
 
-/// A call in flight, and the channels of its events.
 pub(crate) struct RunningCall {
     pub(crate) call: Pin<Box<dyn Future<Output = Record> + Send>>,
     pub(crate) target: Target,
     pub(crate) asks: Option<mpsc::Receiver<RelayedAsk>>,
     pub(crate) progress: Option<mpsc::Receiver<Json>>,
-    /// Log messages of servers.
     pub(crate) logs: Option<broadcast::Receiver<ClientNotice>>,
-    /// Subscribes the call to log messages.
-    #[expect(dead_code, reason = "they are wanted as long as it is there")]
+    #[expect(dead_code, reason = "dropping it ends the subscription to log messages")]
     pub(crate) log_subscription: Option<LogSubscription>,
-    /// Counts the call for its client.
-    #[expect(dead_code, reason = "it counts as long as it is there")]
+    #[expect(dead_code, reason = "the client counts the call until this is dropped")]
     pub(crate) active_call: ActiveCall,
     /// Number of rounds in which the server has asked.
     pub(crate) rounds: usize,
     /// Answers that the client sent with the call itself.
     pub(crate) early_answers: Vec<(String, Json)>,
-    /// Whether the client accepts or requires a task.
     pub(crate) task_request: TaskRequest,
     pub(crate) cancel: CancellationToken,
     /// Updates of the server's task, if the call continues as one.
@@ -97,7 +92,7 @@ impl ParkedCalls {
     ) -> Option<String> {
         let mut waiting = self.by_token.lock();
         let now = Instant::now();
-        // Dropping a call cancels it.
+        // Expired calls must not use up the limits. Dropping a call cancels it.
         waiting.retain(|_, call| call.until > now);
         let own = waiting.values().filter(|call| call.identity == *identity).count();
         if waiting.len() >= MAX_PARKED_CALLS || own >= self.max_per_caller {

@@ -6,17 +6,17 @@ use serde::Deserialize;
 use serde_json::json;
 use switchboard_core::Answer;
 use switchboard_fleet::{AnswerFuture, Answers, ServerRequest};
-use switchboard_host::Question;
-use switchboard_host::{ReviewFuture, Reviewer};
+use switchboard_host::{Question, ReviewFuture, Reviewer};
 use switchboard_wire::{Json, RpcError};
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{ClientCapabilities, McpClient, ReplyChannel};
+use crate::reply::internal_error;
 
 /// A request of a server, or a review question of the gateway, for a client.
 pub(crate) struct RelayedAsk {
-    /// The server's key for the request.
+    /// The server's own key, which the client's answer repeats.
     pub(crate) key: Option<String>,
     pub(crate) method: String,
     pub(crate) params: Option<Json>,
@@ -31,8 +31,8 @@ impl RelayedAsk {
 
     /// Rejects the request of a server that exceeded the limit.
     pub(crate) fn reject_round(self, limit: usize) {
-        let why = format!("the server asked more than {limit} times");
-        self.reply(Err(RpcError::new(RpcError::INTERNAL_ERROR, why)));
+        let why = format!("the server exceeded the limit of {limit} rounds of questions per call");
+        self.reply(Err(internal_error(why)));
     }
 }
 
@@ -51,7 +51,6 @@ pub(crate) fn input_requests(asks: &[KeyedAsk]) -> String {
     format!("{{{}}}", asks.iter().map(member).collect::<Vec<_>>().join(","))
 }
 
-/// The relay from a call to its client.
 #[derive(Clone)]
 pub(crate) struct ClientRelay {
     abilities: ClientCapabilities,
@@ -79,7 +78,7 @@ impl ClientRelay {
         method: &str,
         params: Option<Json>,
     ) -> Result<Json, RpcError> {
-        let gone = || RpcError::new(RpcError::INTERNAL_ERROR, "the client is gone");
+        let gone = || internal_error("the client has disconnected");
         let (answer, answered) = oneshot::channel();
         let ask = RelayedAsk { key, method: method.to_owned(), params, answer };
         let asks = self.asks.as_ref().ok_or_else(gone)?;
@@ -103,24 +102,26 @@ impl ClientRelay {
             action: String,
             content: Option<ReviewContent>,
         }
-        #[derive(Deserialize)]
+        #[derive(Default, Deserialize)]
         struct ReviewContent {
             answer: Option<String>,
             instead: Option<String>,
         }
+        // Without forms the client would have to be sent to a page, and there is none.
         if !self.abilities.form {
             return None;
         }
         let params = Json::from(&review_form(question));
         let said = self.send_ask(None, "elicitation/create", Some(params)).await.ok()?;
         let said: ElicitationReply = said.read().ok()?;
-        let content = said.content;
-        let instead = content.as_ref().and_then(|content| content.instead.clone());
-        match (said.action.as_str(), content.and_then(|content| content.answer).as_deref()) {
+        let content = said.content.unwrap_or_default();
+        let instead = content.instead.unwrap_or_default();
+        // A person who dismisses the form has not decided; anything but a known yes is a no.
+        match (said.action.as_str(), content.answer.as_deref()) {
             ("accept", Some("run")) => Some(Answer::Run),
             ("accept", Some("session")) => Some(Answer::Session),
             ("accept", Some("skip")) => Some(Answer::Skip),
-            ("accept" | "decline", _) => Some(Answer::Reject(instead.unwrap_or_default())),
+            ("accept" | "decline", _) => Some(Answer::Reject(instead)),
             _ => None,
         }
     }
@@ -137,10 +138,8 @@ pub(crate) async fn ask_client(
     let params = ask.params.as_ref().map_or("", Json::as_str);
     let answer = tokio::select! {
         answer = out.ask(&ask.method, params, ask.answer.closed()) => answer,
-        () = cancel.cancelled() => {
-            Err(RpcError::new(RpcError::INTERNAL_ERROR, "the call was given up"))
-        }
-        () = over.cancelled() => Err(RpcError::new(RpcError::INTERNAL_ERROR, "the gateway ended")),
+        () = cancel.cancelled() => Err(internal_error("the call was cancelled")),
+        () = over.cancelled() => Err(internal_error("the gateway has stopped")),
     };
     ask.reply(answer);
 }
@@ -149,7 +148,7 @@ pub(crate) async fn ask_client(
 fn review_form(question: &Question) -> serde_json::Value {
     let call = question.call();
     let message = format!(
-        "May `{}` of the server `{}` run with {}? ({})",
+        "Allow `{}` of server `{}` to run with {}? ({})",
         call.target().name,
         call.target().server,
         call.arguments().as_str(),
@@ -165,10 +164,10 @@ fn review_form(question: &Question) -> serde_json::Value {
                     "type": "string",
                     "title": "Answer",
                     "oneOf": [
-                        {"const": "run", "title": "Run it, this once"},
-                        {"const": "session", "title": "Run it, and do not ask again for now"},
-                        {"const": "skip", "title": "Leave it out"},
-                        {"const": "reject", "title": "Do something else"},
+                        {"const": "run", "title": "Run once"},
+                        {"const": "session", "title": "Run, and do not ask again in this session"},
+                        {"const": "skip", "title": "Skip this call"},
+                        {"const": "reject", "title": "Reject"},
                     ],
                 },
                 "instead": {"type": "string", "title": "What to do instead"},

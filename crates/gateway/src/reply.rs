@@ -18,6 +18,9 @@ const LIST_TTL_MS: u64 = 10_000;
 /// Maximum cache lifetime of a result, whatever the server says.
 const MAX_TTL_MS: u64 = 24 * 60 * 60 * 1_000;
 
+/// Error code of the legacy era for an unknown resource; the modern era uses `INVALID_PARAMS`.
+pub(crate) const RESOURCE_NOT_FOUND: i64 = -32_002;
+
 /// The result type of an ordinary result, which the modern era requires.
 const RESULT_TYPE_COMPLETE: &str = r#""resultType":"complete""#;
 
@@ -30,12 +33,10 @@ pub(crate) enum CachePolicy {
     Private,
     /// Not cacheable, unless the server's hints say otherwise.
     Fresh,
-    /// Like `Fresh`, but never shared, whatever the server says: other callers may have another
-    /// view.
+    /// Like `Fresh`, but never shared, whatever the server says: views differ between callers.
     AlwaysPrivate,
 }
 
-/// The recipient of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Recipient {
     pub(crate) era: Era,
@@ -58,7 +59,6 @@ impl From<String> for ClientReply {
 }
 
 impl ClientReply {
-    /// Returns the JSON text of the result.
     pub(crate) fn text(&self) -> Cow<'_, str> {
         let result = self.result.as_str();
         if self.leading_members.is_empty() {
@@ -74,6 +74,7 @@ impl ClientReply {
         let result = self.result.as_str();
         let front = &*self.leading_members;
         let members = result.trim_start().strip_prefix('{').filter(|_| !front.is_empty());
+        // Allocated once, with 40 bytes for the envelope: results can have megabytes.
         let mut out = String::with_capacity(result.len() + front.len() + id.len() + 40);
         for part in [r#"{"jsonrpc":"2.0","id":"#, id, r#","result":"#] {
             out.push_str(part);
@@ -98,12 +99,16 @@ pub(crate) fn into_reply(result: Json, era: Era, cache: CachePolicy) -> ClientRe
         return ClientReply { leading_members: "".into(), result };
     }
     let said = ResultHints::read(result.as_str(), cache);
+    if cache == CachePolicy::Unspecified {
+        let front = if said.result_type { "" } else { RESULT_TYPE_COMPLETE };
+        return ClientReply { leading_members: front.into(), result };
+    }
     let result = match said.ttl {
-        Some(Ttl::Invalid(instead)) if cache != CachePolicy::Unspecified => {
+        Some(Ttl::Invalid(instead)) => {
             with_raw_member(result.as_str(), "ttlMs", &instead.to_string())
                 .map_or(result, Json::from_trusted)
         }
-        Some(Ttl::Invalid(_) | Ttl::Valid) | None => result,
+        Some(Ttl::Valid) | None => result,
     };
     let result = match said.scope {
         Some(CacheScope::Others) if cache == CachePolicy::AlwaysPrivate => {
@@ -112,25 +117,16 @@ pub(crate) fn into_reply(result: Json, era: Era, cache: CachePolicy) -> ClientRe
         }
         Some(CacheScope::Others | CacheScope::Private) | None => result,
     };
-    if cache == CachePolicy::Unspecified {
-        let front = if said.result_type { "" } else { RESULT_TYPE_COMPLETE };
-        return ClientReply { leading_members: front.into(), result };
-    }
     let mut members = Vec::new();
     if !said.result_type {
         members.push(RESULT_TYPE_COMPLETE.to_owned());
     }
-    if let Some((milliseconds, scope)) = match cache {
-        CachePolicy::Unspecified => None,
-        CachePolicy::Private => Some((LIST_TTL_MS, "private")),
-        CachePolicy::Fresh | CachePolicy::AlwaysPrivate => Some((0, "private")),
-    } {
-        if said.ttl.is_none() {
-            members.push(format!(r#""ttlMs":{milliseconds}"#));
-        }
-        if said.scope.is_none() {
-            members.push(format!(r#""cacheScope":"{scope}""#));
-        }
+    if said.ttl.is_none() {
+        let milliseconds = if cache == CachePolicy::Private { LIST_TTL_MS } else { 0 };
+        members.push(format!(r#""ttlMs":{milliseconds}"#));
+    }
+    if said.scope.is_none() {
+        members.push(format!(r#""cacheScope":{PRIVATE_SCOPE}"#));
     }
     ClientReply { leading_members: members.join(",").into(), result }
 }
@@ -145,7 +141,6 @@ struct ResultHints {
 
 const PRIVATE_SCOPE: &str = r#""private""#;
 
-/// The `cacheScope` of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CacheScope {
     Private,
@@ -159,10 +154,8 @@ impl CacheScope {
     }
 }
 
-/// The `ttlMs` of a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Ttl {
-    /// A valid lifetime.
     Valid,
     /// Not a number or too large; contains the replacement.
     Invalid(u64),
@@ -194,6 +187,7 @@ impl ResultHints {
             #[serde(borrow)]
             cache_scope: Option<&'a RawValue>,
         }
+        // A word that occurs elsewhere in the result only costs a parse, it changes nothing.
         let bytes = result.as_bytes();
         let mentions = |word: &str| memmem::find(bytes, word.as_bytes()).is_some();
         let is_kept = cache != CachePolicy::Unspecified;
@@ -232,6 +226,7 @@ pub(crate) fn reply_for_outcome(
         (OutcomeKind::Ok | OutcomeKind::ToolError, Some(result)) => {
             Ok(into_reply(Json::from_trusted_bytes(result.clone()), era, cache))
         }
+        // A model sees the results of its tools, but rarely the errors of the protocol.
         _ if target.kind == TargetKind::Tool => {
             Ok(into_reply(Json::from_trusted(tool_error_result(&outcome)), era, cache))
         }
@@ -241,7 +236,6 @@ pub(crate) fn reply_for_outcome(
 
 /// Translates the code of a server's error for the client's era.
 fn translate_server_error(error: RpcError, target: &Target, era: Era) -> RpcError {
-    const RESOURCE_NOT_FOUND: i64 = -32_002;
     match (target.kind, era, error.code) {
         (TargetKind::Resource, Era::Modern, RESOURCE_NOT_FOUND) => {
             RpcError { code: RpcError::INVALID_PARAMS, ..error }
@@ -254,8 +248,7 @@ fn translate_server_error(error: RpcError, target: &Target, era: Era) -> RpcErro
     }
 }
 
-/// Makes a result with `isError` for a tool call that has none, so that the model can read it and
-/// react.
+/// Makes a result with `isError` for a tool call that has none, so that the model can react.
 fn tool_error_result(outcome: &Outcome) -> String {
     let message = outcome.message.clone().unwrap_or_else(|| outcome.kind.as_str().to_owned());
     let text = match &outcome.hint {
@@ -273,7 +266,7 @@ fn tool_error_result(outcome: &Outcome) -> String {
 
 fn error_without_result(outcome: &Outcome, era: Era) -> RpcError {
     let code = match (outcome.reason.as_deref(), era) {
-        (Some("not_listed"), Era::Legacy) => -32_002,
+        (Some("not_listed"), Era::Legacy) => RESOURCE_NOT_FOUND,
         (Some("not_listed" | "bad_arguments" | "unknown_server"), _) => RpcError::INVALID_PARAMS,
         _ => RpcError::INTERNAL_ERROR,
     };
@@ -283,12 +276,23 @@ fn error_without_result(outcome: &Outcome, era: Era) -> RpcError {
     RpcError { data: Some(Json::from(&about)), ..RpcError::new(code, message) }
 }
 
+pub(crate) fn invalid_params(why: impl Into<String>) -> RpcError {
+    RpcError::new(RpcError::INVALID_PARAMS, why)
+}
+
+pub(crate) fn invalid_json(error: serde_json::Error) -> RpcError {
+    invalid_params(format!("invalid parameters: {error}"))
+}
+
+pub(crate) fn internal_error(why: impl Into<String>) -> RpcError {
+    RpcError::new(RpcError::INTERNAL_ERROR, why)
+}
+
 /// Returns a notification; `params` is an object as text, or empty.
 pub(crate) fn notification(method: &str, params: &str) -> String {
     notification_text(method, params, "")
 }
 
-/// Returns a request of the gateway to a client.
 pub(crate) fn request(id: u64, method: &str, params: &str) -> String {
     request_text(id, method, params, "")
 }

@@ -25,7 +25,6 @@ const MAX_LISTED_TOOLS: usize = 500;
 const MAX_LISTED_BYTES: usize = 1 << 20;
 /// Maximum number of frequently used tools listed next to the meta tools.
 const MAX_HOT_TOOLS: usize = 8;
-/// Maximum number of search results.
 const MAX_RESULTS: usize = 50;
 
 const FIND_TOOLS: &str = "find_tools";
@@ -96,7 +95,6 @@ impl Gateway {
         self.uses_search(&self.catalog_view(&asked.client.view)).then_some(own)
     }
 
-    /// Runs a meta tool.
     pub(crate) async fn call_meta_tool(
         &self,
         asked: &ClientRequest,
@@ -106,8 +104,7 @@ impl Gateway {
         let given: MetaToolArguments<'_> = match params.arguments.as_ref().map(Json::read) {
             Some(Ok(given)) => given,
             Some(Err(error)) => {
-                let why = format!("the arguments do not fit: {error}");
-                return Ok(text_reply(asked, &why, true));
+                return Ok(text_reply(asked, &format!("invalid arguments: {error}"), true));
             }
             None => MetaToolArguments::default(),
         };
@@ -117,7 +114,7 @@ impl Gateway {
             MetaTool::Describe | MetaTool::Call => ("name", given.name.as_deref()),
         };
         let Some(value) = value.filter(|value| !value.is_empty()) else {
-            let why = format!("the arguments do not fit: `/{needed}` is required but missing");
+            let why = format!("invalid arguments: `/{needed}` is required but missing");
             return Ok(text_reply(asked, &why, true));
         };
         match own {
@@ -128,6 +125,7 @@ impl Gateway {
                 Some(text) => text_reply(asked, text, false),
                 None => text_reply(asked, &unknown_tool(&listing, value, None), true),
             }),
+            // The parked call knows its tool, and the digest of the request covers the name.
             MetaTool::Call if params.request_state.is_some() => {
                 self.call(asked, TargetKind::Tool).await
             }
@@ -148,6 +146,7 @@ impl Gateway {
         let (lease, target) = match listing.tool(name).or_else(held) {
             Some(target) => (listing.lease.clone(), target),
             None => match Box::pin(self.wait_for_name(asked, kind, name)).await {
+                // Started over, because the view is of the catalog without the tool.
                 LateLookup::Found => {
                     return Box::pin(self.call_meta_tool(asked, MetaTool::Call)).await;
                 }
@@ -192,6 +191,7 @@ fn search_tools(listing: &CatalogView, query: &str, limit: Option<i64>) -> Strin
         .take(limit)
         .map(|(name, entry)| {
             let about = definition(&entry.tool.item).description.unwrap_or_default();
+            // Enough to choose by; `describe_tool` returns the rest.
             let about: String = about.chars().take(300).collect();
             json!({"name": name, "server": entry.server.id.as_str(), "description": about})
         })
@@ -202,7 +202,7 @@ fn search_tools(listing: &CatalogView, query: &str, limit: Option<i64>) -> Strin
 fn unknown_tool(listing: &CatalogView, name: &str, why: Option<String>) -> String {
     let why = why.map(|why| format!(" ({why})")).unwrap_or_default();
     let near = did_you_mean(listing.tool_names(), name).unwrap_or_default();
-    format!("there is no tool `{name}`{why}{near}: `{FIND_TOOLS}` finds the names")
+    format!("unknown tool `{name}`{why}{near}\nhint: look up tool names with `{FIND_TOOLS}`")
 }
 
 fn text_reply(asked: &ClientRequest, text: &str, is_error: bool) -> ClientReply {
@@ -212,12 +212,13 @@ fn text_reply(asked: &ClientRequest, text: &str, is_error: bool) -> ClientReply 
 
 fn meta_tools(listing: &CatalogView) -> [String; 3] {
     let count = listing.tool_count();
+    // The description of a tool is sent with every prompt, so it stays short.
     let mut servers = listing.tool_servers();
     servers.truncate(50);
     let tools = if count == 1 { "tool" } else { "tools" };
     let of = if servers.len() == 1 { "server" } else { "servers" };
     let find = format!(
-        "Searches {count} {tools} of the {of} {} for those that do something, best match first.",
+        "Searches {count} {tools} of the {of} {} and returns the best matches first.",
         servers.join(", ")
     );
     let own = |name: &str, description: &str, properties: serde_json::Value, required: &[&str]| {
@@ -229,7 +230,8 @@ fn meta_tools(listing: &CatalogView) -> [String; 3] {
         })
         .to_string()
     };
-    let name = json!({"type": "string", "description": "The tool's name, as find_tools gives it."});
+    let name =
+        json!({"type": "string", "description": "The tool's name, as returned by find_tools."});
     [
         own(
             FIND_TOOLS,
@@ -242,13 +244,13 @@ fn meta_tools(listing: &CatalogView) -> [String; 3] {
         ),
         own(
             DESCRIBE_TOOL,
-            "Shows the whole definition of a tool. Look here before its first call.",
+            "Returns the full definition of a tool. Read it before the first call.",
             json!({"name": name}),
             &["name"],
         ),
         own(
             CALL_TOOL,
-            "Runs a tool that find_tools found, with the arguments that describe_tool asks for.",
+            "Calls a tool by its name, with arguments that match the schema from describe_tool.",
             json!({"name": name, "arguments": {"type": "object"}}),
             &["name", "arguments"],
         ),

@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
 use crate::client::{McpClient, answered_elsewhere_error};
-use crate::reply::{notification, request};
+use crate::reply::{internal_error, notification, request};
 
 /// Maximum messages queued for a client without an open stream.
 const MAX_QUEUED_MESSAGES: usize = 64;
@@ -25,14 +25,13 @@ const MAX_SESSIONS: usize = 10_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SessionLimit {
     PerCaller,
-    /// All callers together have reached the limit.
     Total,
 }
 
 /// A session of a legacy HTTP client.
 pub(crate) struct LegacySession {
     pub(crate) id: String,
-    /// The authenticated identity that opened the session; it never changes.
+    /// The authenticated identity that opened the session. `client` changes, this does not.
     identity: Arc<str>,
     client: Mutex<Arc<McpClient>>,
     /// Cancels everything that belongs to the session.
@@ -74,8 +73,7 @@ impl LegacySession {
         *self.client.lock() = client;
     }
 
-    /// Sends a request to the client on the stream of one of its own requests, until `needless`
-    /// completes.
+    /// Asks the client on the stream of one of its own requests, until `needless` completes.
     pub(crate) async fn ask(
         &self,
         messages: &mpsc::Sender<String>,
@@ -83,9 +81,10 @@ impl LegacySession {
         params: &str,
         needless: impl Future<Output = ()>,
     ) -> Result<Json, RpcError> {
-        let gone = || RpcError::new(RpcError::INTERNAL_ERROR, "the client is gone");
+        let gone = || internal_error("the client has disconnected");
         let id = self.next_ask.fetch_add(1, Ordering::Relaxed);
         let (settle, answer) = oneshot::channel();
+        // Registered before it is sent: the answer may arrive before `send` returns.
         self.asks.lock().insert(id, settle);
         let _forget = AskGuard { session: self, id };
         messages.send(request(id, method, params)).await.map_err(|_| gone())?;
@@ -94,7 +93,7 @@ impl LegacySession {
             () = messages.closed() => Err(gone()),
             () = self.ended.cancelled() => Err(gone()),
             () = needless => {
-                let params = format!(r#"{{"requestId":{id},"reason":"not needed any more"}}"#);
+                let params = format!(r#"{{"requestId":{id},"reason":"no longer needed"}}"#);
                 // A failed send means that the client has disconnected.
                 _ = messages.send(notification("notifications/cancelled", &params)).await;
                 Err(answered_elsewhere_error())
@@ -109,7 +108,7 @@ impl LegacySession {
         let answer = match answer {
             ResponseBody::Result(result) => Ok(result),
             ResponseBody::Error(error) => Err(error),
-            ResponseBody::Broken(why) => Err(RpcError::new(RpcError::INTERNAL_ERROR, why)),
+            ResponseBody::Broken(why) => Err(internal_error(why)),
         };
         // The call that asked may have ended.
         _ = waiting.send(answer);
@@ -121,7 +120,7 @@ impl LegacySession {
         let message = match &voice.sender {
             Some(stream) => match stream.try_send(message) {
                 Ok(()) => return,
-                // A client that reads too slowly loses notifications.
+                // Waiting would hold up all other clients; a slow reader loses notifications.
                 Err(mpsc::error::TrySendError::Full(_)) => return,
                 Err(mpsc::error::TrySendError::Closed(message)) => message,
             },
@@ -175,13 +174,13 @@ impl LegacySession {
     }
 }
 
-/// The beginning of a log message.
 const LOG_MESSAGE_PREFIX: &str = r#"{"jsonrpc":"2.0","method":"notifications/message""#;
 
 /// Queues a message, if there is room. Log messages are dropped in favour of others: a client that
 /// misses a list change continues with a stale list.
 fn queue_message(waiting: &mut VecDeque<String>, message: String) {
     let is_log = |message: &String| message.starts_with(LOG_MESSAGE_PREFIX);
+    // A second notification about the same list would only make the client list it twice.
     if !is_log(&message) && waiting.contains(&message) {
         return;
     }
@@ -193,7 +192,6 @@ fn queue_message(waiting: &mut VecDeque<String>, message: String) {
     waiting.push_back(message);
 }
 
-/// Guard of a request whose answer is sent on the stream.
 pub(crate) struct StreamHold {
     session: Arc<LegacySession>,
 }
@@ -206,7 +204,6 @@ impl Drop for StreamHold {
     }
 }
 
-/// Guard that removes a request to the client when it is no longer awaited.
 struct AskGuard<'a> {
     session: &'a LegacySession,
     id: u64,
@@ -228,7 +225,6 @@ impl LegacySessions {
         Self { by_id: Mutex::default(), max_per_caller }
     }
 
-    /// Opens a session within the limits.
     pub(crate) fn open(&self, client: Arc<McpClient>) -> Result<Arc<LegacySession>, SessionLimit> {
         let mut sessions = self.by_id.lock();
         let identity = Arc::clone(&client.identity);
@@ -240,6 +236,7 @@ impl LegacySessions {
                 () => Ok(()),
             }
         };
+        // Looking for idle sessions takes a pass over all of them, so it waits until one is needed.
         if room(&sessions).is_err() {
             sessions.retain(|_, session| session.is_in_use());
             room(&sessions)?;
@@ -259,9 +256,9 @@ impl LegacySessions {
         Ok(session)
     }
 
-    /// Looks up a session of that caller.
     pub(crate) fn get(&self, id: &str, caller: &str) -> Option<Arc<LegacySession>> {
         let session = self.by_id.lock().get(id).cloned()?;
+        // The id alone is no proof: it may have leaked through a log or a proxy.
         if *session.identity != *caller {
             return None;
         }
@@ -288,13 +285,10 @@ impl LegacySessions {
 
     /// Closes the streams of the callers that `of` selects; their sessions stay.
     pub(crate) fn end_streams(&self, of: impl Fn(&str) -> bool) {
-        self.all()
-            .iter()
-            .filter(|session| of(&session.identity))
-            .for_each(|one| one.end_idle_stream());
+        let all = self.all();
+        all.iter().filter(|one| of(&one.identity)).for_each(|one| one.end_idle_stream());
     }
 
-    /// Closes idle sessions.
     pub(crate) fn sweep(&self) {
         self.by_id.lock().retain(|_, session| session.is_in_use());
     }
@@ -305,7 +299,9 @@ impl LegacySessions {
 }
 
 impl LegacySession {
+    /// Returns whether the session is in use, and ends it if it is not.
     fn is_in_use(&self) -> bool {
+        // A client that only listens sends nothing, but still expects notifications.
         let listens = self.stream.lock().sender.as_ref().is_some_and(|stream| !stream.is_closed());
         let in_use = listens || self.last_used.lock().elapsed() < IDLE_TIMEOUT;
         if !in_use {

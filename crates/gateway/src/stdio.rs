@@ -19,7 +19,7 @@ use crate::client::{ClientCapabilities, McpClient, ReplyChannel};
 use crate::client_request::{self, ClientRequest, ClientRequestParams, client_name};
 use crate::gateway::Gateway;
 use crate::notices::next_notices;
-use crate::reply::ClientReply;
+use crate::reply::{ClientReply, invalid_params};
 
 /// Requests in flight, by the JSON text of their id.
 type RunningRequests = Arc<Mutex<HashMap<String, CancellationToken>>>;
@@ -38,10 +38,8 @@ impl<'a> InitializeParams<'a> {
     /// Parses the parameters of `initialize`; all of them are optional.
     pub(crate) fn parse(params: Option<&'a Json>) -> Result<Self, RpcError> {
         let Some(params) = params else { return Ok(Self::default()) };
-        params.read().map_err(|error| {
-            let why = format!("the parameters of `initialize` cannot be read: {error}");
-            RpcError::new(RpcError::INVALID_PARAMS, why)
-        })
+        let why = |error| invalid_params(format!("invalid parameters of `initialize`: {error}"));
+        params.read().map_err(why)
     }
 
     /// Returns the client with the requested revision, or with the newest of the legacy era.
@@ -51,18 +49,13 @@ impl<'a> InitializeParams<'a> {
             .filter(|revision| *revision <= Revision::NEWEST_LEGACY)
             .unwrap_or(Revision::NEWEST_LEGACY);
         let abilities = ClientCapabilities::parse(self.capabilities.map(RawValue::get));
-        McpClient::new(
-            access,
-            client_name(self.client_info.map(RawValue::get)),
-            revision,
-            abilities,
-        )
+        let name = client_name(self.client_info.map(RawValue::get));
+        McpClient::new(access, name, revision, abilities)
     }
 }
 
 impl Gateway {
-    /// Serves one client until the pipe closes, or until the gateway stops and the requests in
-    /// flight have finished.
+    /// Serves one client until the pipe closes, or the gateway stops and its requests are done.
     pub async fn serve_pipe<R, W>(&self, from: R, to: W)
     where
         R: AsyncRead + Send + Unpin + 'static,
@@ -70,24 +63,26 @@ impl Gateway {
     {
         let usual = WireLimits::default();
         let limits = WireLimits {
+            // A message that fits into an HTTP body must fit on a line too.
             line_bytes: usual.line_bytes.max(self.inner.options.body_limit_bytes),
             unreadable: UnreadableLines::Answered,
             ..usual
         };
         let (peer, mut inbound) = start_stream(from, to, limits);
-        let pipe = PipeConnection {
+        let pipe = Arc::new(PipeConnection {
             gateway: self.clone(),
             peer: peer.clone(),
+            // The client started this process, so it acts for the same user.
             access: Access::local(),
             client: Mutex::default(),
             running: Arc::default(),
             tasks: TaskTracker::new(),
-        };
-        let pipe = Arc::new(pipe);
+        });
         let mut notices = self.inner.notices.subscribe();
         let mut ending = false;
         loop {
             tokio::select! {
+                // The loop continues: requests in flight may still need answers of their client.
                 () = self.inner.stop.cancelled(), if !ending => {
                     pipe.tasks.close();
                     ending = true;
@@ -137,6 +132,8 @@ impl PipeConnection {
                     Ok(pass) => pass,
                     Err(full) => {
                         let peer = self.peer.clone();
+                        // Spawned, because a client that does not read must not stop this loop,
+                        // which also takes its cancellations. A closed pipe needs no reply.
                         self.tasks.spawn(async move {
                             _ = peer.reply(&id, Err(full.into_rpc_error())).await;
                         });
@@ -144,6 +141,7 @@ impl PipeConnection {
                     }
                 };
                 let cancel = CancellationToken::new();
+                // Here and not in the task: the next message may already cancel this request.
                 self.running.lock().insert(id.as_str().to_owned(), cancel.clone());
                 let pipe = Arc::clone(self);
                 self.tasks.spawn(async move {
@@ -224,7 +222,8 @@ impl PipeConnection {
         match read.meta.as_ref().filter(|meta| meta.protocol_version.is_some()) {
             Some(meta) => client_request::modern_client(meta, &self.access).map(Arc::new),
             None => self.client.lock().clone().ok_or_else(|| {
-                RpcError::new(-32_600, "`initialize` comes first, or `_meta` with every request")
+                let why = "not initialized: send `initialize` first, or `_meta` with every request";
+                RpcError::new(-32_600, why)
             }),
         }
     }

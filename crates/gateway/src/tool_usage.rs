@@ -22,11 +22,10 @@ pub(crate) struct ToolUsage {
 #[derive(Default)]
 struct UsageState {
     callers: HashMap<Arc<str>, CallerToolCalls>,
-    /// Number of calls of all callers.
+    /// Number of calls so far, which orders the callers by their last one.
     clock: u64,
 }
 
-/// Call counts of one caller.
 #[derive(Default)]
 struct CallerToolCalls {
     counts: HashMap<String, u64>,
@@ -110,6 +109,7 @@ impl CallerToolCalls {
             *count /= 2;
             *count > 0 || hot.contains(name)
         });
+        // All counts were high; without this the table would grow past its limit.
         if self.counts.len() >= MAX_NAMES {
             self.counts.retain(|name, _| hot.contains(name));
         }

@@ -5,10 +5,8 @@ use switchboard_json::{Members, RawMembers, to_json_string};
 
 use crate::members::push_member;
 
-/// The scheme of all prefixed URIs.
 pub(crate) const URI_SCHEME: &str = "switchboard:";
 
-/// Returns the prefix of a server's URIs.
 pub(crate) fn uri_prefix(server: &str) -> String {
     format!("{URI_SCHEME}{server}:")
 }
@@ -29,6 +27,7 @@ pub(crate) fn rewrite_definition(
     text: &str,
     shown: &dyn Fn(&str) -> Option<String>,
 ) -> Option<String> {
+    // Few tools have a page; the legacy key contains the current one.
     if !text.contains(UI_RESOURCE_KEY) {
         return None;
     }
@@ -42,9 +41,8 @@ pub(crate) fn rewrite_result(text: &str, shown: &dyn Fn(&str) -> Option<String>)
 
 /// The fields that contain URIs; all others are left unchanged.
 struct UriFields {
-    /// Members that are URIs.
     keys: &'static [&'static str],
-    /// Members that may contain such members.
+    /// Members that may contain `keys`, at any depth.
     containers: &'static [&'static str],
 }
 

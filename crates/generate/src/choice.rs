@@ -33,7 +33,6 @@ impl SchemaLowering<'_> {
         if nullable { ty.optional() } else { ty }
     }
 
-    /// Defines an enum of these strings.
     pub(crate) fn enum_type(
         &mut self,
         texts: Vec<(String, Option<String>)>,
@@ -41,6 +40,7 @@ impl SchemaLowering<'_> {
         place: &TypePosition,
     ) -> Ty {
         let mut unique: Vec<(String, Option<String>)> = Vec::new();
+        // A duplicate would be an unreachable variant with the same `rename`.
         for (text, about) in texts.into_iter().take(MAX_ENUM_VALUES + 1) {
             if !unique.iter().any(|(known, _)| *known == text) {
                 unique.push((text, about));

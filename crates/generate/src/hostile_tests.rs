@@ -219,7 +219,7 @@ fn check_comments(module: &str) {
         for (place, _) in text.match_indices('<') {
             let escapes =
                 text.get(..place).unwrap().chars().rev().take_while(|c| *c == '\\').count();
-            let inside_ours = text.contains("As `");
+            let inside_ours = text.contains("A value of type `");
             assert!(escapes % 2 == 1 || inside_ours, "{line:?}");
         }
     }

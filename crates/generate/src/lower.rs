@@ -9,25 +9,19 @@ use crate::names::{NameScope, camel};
 
 /// Maximum number of subschemas visited; the rest of a schema becomes any value.
 const MAX_VISITED_SCHEMAS: usize = 20_000;
-/// Maximum nesting depth of types.
 const MAX_DEPTH: usize = 48;
-/// Maximum number of fields of a struct.
 const MAX_FIELDS: usize = 500;
 
-/// The lowering of one schema to types.
 pub(crate) struct SchemaLowering<'a> {
     /// The whole schema, which references point into.
     pub(crate) root: &'a Value,
-    /// The prefix of the names of its types.
     prefix: String,
     names: &'a mut NameScope,
     pub(crate) items: Vec<GeneratedItem>,
     references: BTreeMap<String, ReferenceState>,
-    /// Number of subschemas that may still be visited.
     left: usize,
 }
 
-/// The state of a reference's target.
 #[derive(Clone)]
 enum ReferenceState {
     /// Being lowered; with its name, if it has one already.
@@ -55,7 +49,6 @@ enum Indirection {
 }
 
 impl TypePosition {
-    /// Returns a position inside this one.
     pub(crate) fn inner(&self, name: &str) -> Self {
         let name = format!("{}{}", self.name, camel(name));
         Self { name, reference: None, depth: self.depth + 1, behind: Indirection::Nothing }
@@ -78,7 +71,6 @@ impl<'a> SchemaLowering<'a> {
         Self { root, prefix, names, items: Vec::new(), references, left: MAX_VISITED_SCHEMAS }
     }
 
-    /// Returns the type of the whole schema.
     pub(crate) fn root_type(&mut self, name: &str) -> Ty {
         let reference = Some("#".to_owned());
         let name = name.to_owned();
@@ -87,7 +79,6 @@ impl<'a> SchemaLowering<'a> {
         self.ty(self.root, &place)
     }
 
-    /// Returns the type that a schema describes.
     pub(crate) fn ty(&mut self, schema: &Value, place: &TypePosition) -> Ty {
         let Some(schema) = schema.as_object().filter(|_| self.may_visit(place)) else {
             return Ty::Any;
@@ -101,8 +92,7 @@ impl<'a> SchemaLowering<'a> {
         if schema.contains_key("enum") || schema.contains_key("const") {
             return self.literal_type(schema, place);
         }
-        // Next to properties, alternatives only constrain combinations, which a type cannot
-        // express.
+        // Next to properties, alternatives only constrain combinations; no type can express that.
         if !schema.contains_key("properties")
             && let Some(variants) = variants(schema)
         {
@@ -123,7 +113,6 @@ impl<'a> SchemaLowering<'a> {
         may
     }
 
-    /// Defines a new type and returns a reference to it.
     pub(crate) fn define(
         &mut self,
         place: &TypePosition,
@@ -163,6 +152,7 @@ impl<'a> SchemaLowering<'a> {
     }
 
     fn list_type(&mut self, schema: &Map<String, Value>, place: &TypePosition) -> Ty {
+        // With `prefixItems`, the elements have different types.
         let items = schema.get("items").filter(|_| !schema.contains_key("prefixItems"));
         let of = items.map_or(Ty::Any, |items| self.ty(items, &place.element()));
         Ty::List(Box::new(of))
@@ -196,9 +186,9 @@ impl<'a> SchemaLowering<'a> {
             required.into_iter().flatten().filter_map(Value::as_str).collect();
         let mut identifiers = NameScope::default();
         let mut fields: Vec<StructField> = Vec::new();
+        let inside = TypePosition { name: name.clone(), ..place.inner("") };
         for (key, member) in properties {
-            let ty =
-                self.ty(member, &TypePosition { name: name.clone(), ..place.inner("") }.inner(key));
+            let ty = self.ty(member, &inside.inner(key));
             let (ty, presence) = match required.contains(key.as_str()) {
                 true => (ty, FieldPresence::Required),
                 false => (Ty::Maybe(Box::new(unwrap_option(ty))), FieldPresence::Optional),
@@ -213,8 +203,7 @@ impl<'a> SchemaLowering<'a> {
         }
         let more = schema.get("additionalProperties");
         if let Some(more) = more.filter(|more| more.is_object() || **more == Value::Bool(true)) {
-            let of = self
-                .ty(more, &TypePosition { name: name.clone(), ..place.inner("") }.inner("other"));
+            let of = self.ty(more, &inside.inner("other"));
             fields.push(StructField {
                 identifier: identifiers.snake("other", "other"),
                 key: String::new(),
@@ -228,8 +217,7 @@ impl<'a> SchemaLowering<'a> {
         Ty::Named(name)
     }
 
-    /// Returns the type of a reference's target; a recursive reference is boxed unless it is in a
-    /// list.
+    /// Returns the type of a reference's target, boxed if it is recursive outside a list.
     fn reference_type(&mut self, target: &str, place: &TypePosition) -> Ty {
         match self.references.get(target).cloned() {
             Some(ReferenceState::Done(ty)) => ty,
@@ -237,6 +225,7 @@ impl<'a> SchemaLowering<'a> {
                 Ty::Named(name)
             }
             Some(ReferenceState::Open(Some(name))) => Ty::Boxed(Box::new(Ty::Named(name))),
+            // A reference that leads only to itself describes nothing.
             Some(ReferenceState::Open(None)) => Ty::Any,
             None => {
                 let root = self.root;
@@ -264,6 +253,7 @@ pub(crate) fn doc_text(schema: &Value) -> Option<String> {
     let said = text("description").or_else(|| text("title")).map(str::to_owned);
     let default = schema.get("default").filter(|value| !value.is_object() && !value.is_array());
     let default = default.filter(|value| !value.is_null()).map(Value::to_string);
+    // Longer defaults are usually documents, which do not help in a comment.
     let default = default.filter(|text| text.len() <= 60).map(|text| format!("Default: {text}."));
     match (said, default) {
         (Some(said), Some(default)) => Some(format!("{said}\n\n{default}")),
@@ -271,13 +261,11 @@ pub(crate) fn doc_text(schema: &Value) -> Option<String> {
     }
 }
 
-/// Returns the members of a schema that describe it.
 pub(crate) fn doc_members(schema: &Map<String, Value>) -> Value {
     let told = schema.iter().filter(|(key, _)| ["description", "title"].contains(&key.as_str()));
     told.map(|(key, value)| (key.clone(), value.clone())).collect()
 }
 
-/// Returns the alternatives of a schema, if it has any.
 fn variants(schema: &Map<String, Value>) -> Option<Vec<Value>> {
     let of = |key| schema.get(key).and_then(Value::as_array).cloned();
     match (of("oneOf"), of("anyOf")) {

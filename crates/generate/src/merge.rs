@@ -5,7 +5,7 @@ use serde_json::{Map, Value};
 use crate::lower::{SchemaLowering, TypePosition};
 use crate::model::Ty;
 
-/// Maximum number of merged parts, including nested ones.
+/// Maximum number of merged parts, including nested ones: parts may refer to themselves.
 const MAX_PARTS: usize = 64;
 
 impl SchemaLowering<'_> {
@@ -40,6 +40,7 @@ impl SchemaLowering<'_> {
             None => Some(part),
             Some(target) => target.strip_prefix('#').and_then(|path| self.root.pointer(path)),
         };
+        // A reference to another document is not fetched, and the type becomes any value.
         let Some(part) = part else { return false };
         let Some(part) = part.as_object() else { return *part == Value::Bool(true) };
         if part.contains_key("$ref") {
@@ -65,6 +66,7 @@ impl SchemaLowering<'_> {
                     let Some(known) = known.as_array_mut() else { return false };
                     known.extend(more.iter().cloned());
                 }
+                // The outer schema wins, as the more specific one.
                 _ => {
                     whole.entry(key.clone()).or_insert_with(|| value.clone());
                 }

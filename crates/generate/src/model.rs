@@ -2,20 +2,16 @@
 
 use std::collections::BTreeSet;
 
-/// A type with its own definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct GeneratedItem {
     pub(crate) name: String,
-    /// The description in the schema.
     pub(crate) docs: Option<String>,
     pub(crate) body: ItemBody,
 }
 
-/// The definition of a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum ItemBody {
     Fields(Vec<StructField>),
-    /// An enum of strings.
     Words(Vec<EnumValue>),
     /// An untagged enum of types.
     Either(Vec<(String, Ty)>),
@@ -24,14 +20,12 @@ pub(crate) enum ItemBody {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct StructField {
     pub(crate) identifier: String,
-    /// The member's name in JSON.
     pub(crate) key: String,
     pub(crate) docs: Option<String>,
     pub(crate) ty: Ty,
     pub(crate) presence: FieldPresence,
 }
 
-/// Whether a member must be present.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FieldPresence {
     Required,
@@ -40,7 +34,6 @@ pub(crate) enum FieldPresence {
     Rest,
 }
 
-/// One string of an enum.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct EnumValue {
     pub(crate) identifier: String,
@@ -66,7 +59,6 @@ pub(crate) enum Ty {
 }
 
 impl Ty {
-    /// Returns the type as optional.
     pub(crate) fn optional(self) -> Self {
         match self {
             // Any JSON value already includes null.
@@ -75,7 +67,6 @@ impl Ty {
         }
     }
 
-    /// Returns the type as Rust source.
     pub(crate) fn to_text(&self) -> String {
         match self {
             Self::Any => "Value".to_owned(),
@@ -95,6 +86,7 @@ impl Ty {
     /// Returns whether the type implements `Default`, given the named types that do.
     pub(crate) fn has_default(&self, with: &BTreeSet<&str>) -> bool {
         match self {
+            // The enums have no default: choosing a value is up to the caller.
             Self::Named(name) => with.contains(name.as_str()),
             Self::Boxed(of) => of.has_default(with),
             Self::Any

@@ -7,25 +7,19 @@ use crate::model::{GeneratedItem, Ty};
 use crate::names::{NameScope, camel};
 use crate::write;
 
-/// The definition of a tool.
+/// The definition of a tool, with the schemas of its arguments and structured result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolSpec {
-    /// The tool's name on the server.
     pub name: String,
     pub description: Option<String>,
-    /// The schema of its arguments.
     pub input: Value,
-    /// The schema of its structured result, if it has one.
     pub output: Option<Value>,
 }
 
-/// A function to be written.
 pub(crate) struct ToolFunction<'a> {
     pub(crate) identifier: String,
     pub(crate) tool: &'a ToolSpec,
-    /// The type of its arguments, if it takes any.
     pub(crate) arguments: Option<Ty>,
-    /// The type of its structured result, if it has one.
     pub(crate) output: Option<Ty>,
 }
 
@@ -58,10 +52,10 @@ pub fn rust(server: &str, tools: &[ToolSpec]) -> String {
     write::module(server, &functions, &items)
 }
 
-/// Returns whether the schema permits any arguments.
 fn takes_arguments(schema: &Value) -> bool {
     const MORE: [&str; 7] =
         ["$ref", "allOf", "anyOf", "oneOf", "patternProperties", "enum", "const"];
+    // A schema that is not an object permits anything, or is not understood.
     let Some(schema) = schema.as_object() else { return true };
     let named =
         schema.get("properties").and_then(Value::as_object).is_some_and(|of| !of.is_empty());

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-/// Maximum number of characters of a name that are used in an identifier.
 const MAX_NAME_CHARS: usize = 60;
 
 /// Keywords that are valid as raw identifiers (`r#`).
@@ -24,14 +23,12 @@ const IMPORTED_NAMES: [&str; 20] = [
     "Vec",
 ];
 
-/// The names used in one scope.
 #[derive(Debug, Default)]
 pub(crate) struct NameScope {
     taken: BTreeSet<String>,
 }
 
 impl NameScope {
-    /// Creates the scope of a module's types.
     pub(crate) fn for_types() -> Self {
         Self { taken: IMPORTED_NAMES.iter().map(|&name| name.to_owned()).collect() }
     }
@@ -40,6 +37,7 @@ impl NameScope {
     pub(crate) fn snake(&mut self, name: &str, otherwise: &str) -> String {
         let wanted = match words(name).join("_") {
             empty if empty.is_empty() => otherwise.to_owned(),
+            // An identifier must not begin with a digit.
             number if number.starts_with(|c: char| c.is_ascii_digit()) => format!("n{number}"),
             wanted => wanted,
         };
@@ -69,6 +67,7 @@ impl NameScope {
         if self.taken.insert(wanted.clone()) {
             return wanted;
         }
+        // With a number at its end, the name is not a keyword any more.
         let plain = wanted.trim_start_matches("r#");
         let mut number = 2_u64;
         loop {
@@ -100,6 +99,7 @@ fn words(name: &str) -> Vec<String> {
     for (place, &c) in letters.iter().enumerate() {
         let before = place.checked_sub(1).and_then(|place| letters.get(place));
         let after = letters.get(place + 1);
+        // The last capital of several begins a word: `HTTPServer` is `http_server`.
         let begins = c.is_ascii_uppercase()
             && (before.is_some_and(|c| c.is_ascii_lowercase() || c.is_ascii_digit())
                 || after.is_some_and(char::is_ascii_lowercase));

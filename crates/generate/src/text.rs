@@ -1,8 +1,6 @@
 //! Converts untrusted texts to Rust comments and string literals.
 
-/// Maximum number of lines of a description.
 const MAX_LINES: usize = 40;
-/// Maximum length of a comment line, in characters.
 const MAX_LINE_CHARS: usize = 400;
 
 /// Returns the lines of a doc comment, each with its line ending.
@@ -14,12 +12,12 @@ pub(crate) fn comment(text: &str, indent: &str) -> String {
     lines.iter().map(|line| format!("{indent}/// {line}").trim_end().to_owned() + "\n").collect()
 }
 
-/// Returns the text on one line.
 pub(crate) fn line(text: &str) -> String {
     lines(text).into_iter().filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 fn lines(text: &str) -> Vec<String> {
+    // All line breaks of Unicode: an editor may show the rest of the line as code.
     let broken = text.replace("\r\n", "\n").replace(['\r', '\u{85}', '\u{2028}', '\u{2029}'], "\n");
     let mut lines: Vec<String> = Vec::new();
     for line in broken.lines().map(plain) {
@@ -38,7 +36,6 @@ fn lines(text: &str) -> Vec<String> {
     lines
 }
 
-/// Returns one line with everything escaped that is not plain text.
 fn plain(line: &str) -> String {
     let seen: String = line.chars().map(|c| if is_shown(c) { c } else { ' ' }).collect();
     // Collapse spaces, because an indentation of four begins a code block, also in a list item.
@@ -57,6 +54,7 @@ fn plain(line: &str) -> String {
     }
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
+        // Rustdoc would render HTML, and resolve links to items of the user's crate.
         if matches!(c, '\\' | '<' | '[' | ']') {
             safe.push('\\');
         }
@@ -73,6 +71,7 @@ pub(crate) fn literal(text: &str) -> String {
             '\\' => literal.push_str("\\\\"),
             ' '..='~' => literal.push(c),
             c if c.is_alphanumeric() => literal.push(c),
+            // Escaped, so that a reviewer of the source sees bidirectional characters.
             c => literal.push_str(&format!("\\u{{{:x}}}", u32::from(c))),
         }
     }

@@ -1,5 +1,4 @@
-//! Lowers `oneOf`, `anyOf` and lists of types: an enum if values are distinguishable, else any
-//! value.
+//! Lowers `oneOf`, `anyOf` and lists of types: an enum if values are distinguishable.
 
 use std::collections::BTreeSet;
 
@@ -9,12 +8,10 @@ use crate::lower::{SchemaLowering, TypePosition, doc_members, doc_text};
 use crate::model::{ItemBody, Ty};
 use crate::names::NameScope;
 
-/// Maximum number of alternatives of a type.
 const MAX_VARIANTS: usize = 32;
-/// Maximum number of references followed to resolve an alternative.
+/// Maximum number of references followed to resolve an alternative; they may form a cycle.
 const MAX_REFERENCES: usize = 16;
 
-/// The JSON type of a schema's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum JsonKind {
     Null,
@@ -78,6 +75,7 @@ impl SchemaLowering<'_> {
         if constants.len() == variants.len() {
             return self.enum_type(constants, docs, place);
         }
+        // An untagged enum takes the first variant that fits, which may be the wrong one.
         if !self.are_distinguishable(variants) {
             return Ty::Any;
         }
@@ -95,8 +93,7 @@ impl SchemaLowering<'_> {
         self.define(place, docs, ItemBody::Either(written))
     }
 
-    /// Returns whether a value identifies its alternative: by its JSON type, or by a member with a
-    /// different constant string in each alternative.
+    /// Returns whether a value identifies its alternative: by its JSON type, or by a tag.
     fn are_distinguishable(&self, variants: &[(&Value, Option<JsonKind>)]) -> bool {
         let mut kinds = BTreeSet::new();
         let known = variants.iter().all(|(_, kind)| kind.is_some());
@@ -118,7 +115,6 @@ impl SchemaLowering<'_> {
         })
     }
 
-    /// Resolves a schema that is only a reference.
     fn follow_references<'b>(&'b self, schema: &'b Value) -> &'b Value {
         let mut end = schema;
         for _ in 0..MAX_REFERENCES {

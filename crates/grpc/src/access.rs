@@ -12,7 +12,7 @@ use tonic::metadata::MetadataMap;
 /// The name of the caller on the Unix socket. No token can have it: token names contain no spaces.
 const OWNER_NAME: &str = "unix socket";
 
-/// How callers authenticate.
+/// The way in which callers authenticate.
 #[derive(Clone)]
 pub enum GrpcAccess {
     /// By connecting to a socket that only its owner can open; the owner has full access.
@@ -20,7 +20,6 @@ pub enum GrpcAccess {
     Tokens(Arc<dyn Authenticator>),
 }
 
-/// An authenticated caller.
 #[derive(Clone, Debug)]
 pub(crate) struct AuthorizedCaller {
     pub(crate) identity: Arc<str>,
@@ -37,7 +36,6 @@ enum CallerRole {
 }
 
 impl GrpcAccess {
-    /// Authenticates a caller.
     pub(crate) async fn authenticate(
         &self,
         metadata: &MetadataMap,
@@ -48,11 +46,11 @@ impl GrpcAccess {
         };
         // Duplicate headers are not credentials: a proxy may have validated the other one.
         let Ok(Some(authorization)) = single_header(metadata.as_ref(), "authorization") else {
-            return Err(Status::unauthenticated(
-                "a token is needed: metadata `authorization: Bearer sb_…`",
-            ));
+            let why = "token needed: send the metadata `authorization: Bearer sb_…`";
+            return Err(Status::unauthenticated(why));
         };
-        let unknown = || Status::unauthenticated("this token is not known here");
+        // Same error for every bad token, so that callers cannot learn what is wrong with one.
+        let unknown = || Status::unauthenticated("unknown token");
         let token = bearer(authorization).ok_or_else(unknown)?;
         let guest = tokens.authenticate(Some(token)).await.map_err(|_| unknown())?;
         let Access { identity, name, view } = guest;
@@ -87,22 +85,18 @@ impl AuthorizedCaller {
         if self.is_owner() {
             return Ok(());
         }
-        Err(Status::permission_denied(format!(
-            "{what} takes the Unix socket: a token is for calls"
-        )))
+        let why = format!("{what} needs the Unix socket; a token allows only calls");
+        Err(Status::permission_denied(why))
     }
 
-    /// Returns whether the view is unrestricted.
     pub(crate) fn sees_all(&self) -> bool {
         self.view.is_unrestricted()
     }
 
-    /// Returns whether the view shows a tool, prompt or listed resource.
     pub(crate) fn sees(&self, server: &str, name: &str) -> bool {
         self.view.shows(server, name)
     }
 
-    /// Returns whether the view shows anything of a server.
     pub(crate) fn sees_server(&self, server: &Server) -> bool {
         let id = server.id.as_str();
         let offers = &server.offers;
@@ -112,8 +106,7 @@ impl AuthorizedCaller {
             || items.into_iter().any(|item| self.sees(id, &item.key))
     }
 
-    /// Returns whether the caller may read a resource: visible itself, or an instance of a visible
-    /// template.
+    /// Returns whether the view shows a resource, or a template that it is an instance of.
     pub(crate) fn sees_resource(&self, lease: &Lease, server: &str, uri: &str) -> bool {
         if self.sees_all() {
             return true;
@@ -121,9 +114,11 @@ impl AuthorizedCaller {
         let Some(offers) = lease.fleet().servers.get(server).map(|server| &server.offers) else {
             return false;
         };
+        // A listed resource that the view hides stays hidden, even if a visible template fits.
         if offers.resources.iter().any(|item| *item.key == *uri) {
             return self.sees(server, uri);
         }
+        // The lease matches the URI against the templates.
         offers.templates.iter().any(|item| self.sees(server, &item.key))
             && lease.resolve(ProposedCall::resource(server, uri)).is_ok()
     }

@@ -11,7 +11,6 @@ use crate::grpc_service::GrpcService;
 use crate::values::from_struct;
 
 impl GrpcService {
-    /// Answers the review of a call.
     pub(crate) async fn answer_review(
         &self,
         visitor: &AuthorizedCaller,
@@ -19,21 +18,22 @@ impl GrpcService {
     ) -> Result<(), Status> {
         use McpToolReviewResultType as Said;
         let said = Said::try_from(request.result)
-            .map_err(|_| Status::invalid_argument("the `result` is not one of those known"))?;
+            .map_err(|_| Status::invalid_argument("unknown `result`"))?;
         let given = match (said, request.arguments) {
-            (Said::None, _) => return Err(Status::invalid_argument("the answer has no `result`")),
+            (Said::None, _) => return Err(Status::invalid_argument("missing `result`")),
             (Said::Run, None) if request.for_session => UserDecision::Session,
             (Said::Run, None) => UserDecision::Run,
             (Said::Run, Some(arguments)) => {
-                visitor.require_owner("putting other arguments in place")?;
+                visitor.require_owner("changing the arguments")?;
                 UserDecision::RunWith(arguments)
             }
             (Said::AllowlistTool, _) => {
-                visitor.require_owner("allowing a tool for good")?;
+                visitor.require_owner("allowing a tool permanently")?;
                 UserDecision::Always
             }
             (Said::Skip, _) => UserDecision::Skip,
             (Said::RejectAndTellWhatToDoDifferently, _) => match request.instead.trim() {
+                // A rejection without instructions tells the model no more than a skip.
                 "" => UserDecision::Skip,
                 instead => UserDecision::Reject(instead.to_owned()),
             },
@@ -41,7 +41,6 @@ impl GrpcService {
         self.answer(visitor, &request.id, &request.digest, given).await
     }
 
-    /// Answers an elicitation of a server.
     pub(crate) async fn answer_elicitation(
         &self,
         visitor: &AuthorizedCaller,
@@ -52,7 +51,7 @@ impl GrpcService {
             Ok(ElicitationAction::Decline) => UserDecision::Decline,
             Ok(ElicitationAction::Cancel) => UserDecision::Cancel,
             Ok(ElicitationAction::Unspecified) | Err(_) => {
-                return Err(Status::invalid_argument("the answer has no `action`"));
+                return Err(Status::invalid_argument("missing or unknown `action`"));
             }
         };
         self.answer(visitor, &request.id, &request.digest, given).await
@@ -67,7 +66,7 @@ impl GrpcService {
     ) -> Result<(), Status> {
         // Same error for a foreign question as for an unknown one, so ids cannot be probed.
         if !visitor.is_owner() && !self.inner.hub.may_answer(id, visitor) {
-            return Err(Status::not_found(format!("nothing that waits is called `{id}`")));
+            return Err(Status::not_found(format!("no pending question `{id}`")));
         }
         let by = format!("an editor ({})", visitor.name);
         let answered = self.host().reviews().answer(id, digest, given, &by).await;

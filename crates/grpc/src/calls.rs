@@ -19,23 +19,19 @@ use crate::generated::v1::CallProgress;
 use crate::generated::v1::host_event::Event;
 use crate::grpc_service::GrpcService;
 use crate::hub::EventAudience;
-use crate::stream_reviewer;
-use crate::stream_reviewer::StreamReviewer;
+use crate::stream_reviewer::{ElicitationTarget, StreamReviewer};
 
 /// Maximum length of a call's reference, in characters.
 const MAX_NAME_CHARS: usize = 200;
 
 static NEXT_CALL_ID: AtomicU64 = AtomicU64::new(1);
 
-/// Options of a call.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct CallRunOptions {
-    /// The caller's id for the call.
     pub(crate) tool_call_id: String,
-    /// Timeout of the call.
     pub(crate) limit: Option<Duration>,
     /// The only stream that receives the server's elicitations.
-    pub(crate) lease: Option<stream_reviewer::ElicitationTarget>,
+    pub(crate) lease: Option<ElicitationTarget>,
 }
 
 impl GrpcService {
@@ -47,6 +43,7 @@ impl GrpcService {
         proposed: ProposedCall,
         how: CallRunOptions,
     ) -> Result<Record, Status> {
+        // Held by the task below and not by this future: a cancelled call counts until it has ended.
         let pass = self.reserve_slot(visitor)?;
         let reference = record_reference(&how.tool_call_id);
         let caller = Caller {
@@ -58,6 +55,7 @@ impl GrpcService {
         let under_way = self.inner.hub.register_call(&reference);
         let desk = StreamReviewer::new(&self.inner.hub, visitor, how.lease);
         let (reports, progress) = mpsc::channel(16);
+        // A child, so that one timeout does not cancel all calls of the caller.
         let cancel = pass.revoked().child_token();
         let attention = CallOptions {
             cancel: cancel.clone(),
@@ -82,15 +80,15 @@ impl GrpcService {
                 Ok(ended) => ended,
                 Err(_) => {
                     cancel.cancel();
+                    // Its record says whether the request was sent before the timeout.
                     call.await
                 }
             },
         };
         drop(given_up);
-        ended.map_err(|error| Status::internal(format!("the call was lost: {error}")))
+        ended.map_err(|error| Status::internal(format!("the call failed internally: {error}")))
     }
 
-    /// Publishes the progress of a call to the caller's streams.
     fn forward_progress(
         &self,
         mut reports: mpsc::Receiver<Json>,
@@ -108,6 +106,7 @@ impl GrpcService {
         let tool_call_id = tool_call_id.to_owned();
         self.inner.tasks.spawn(async move {
             while let Some(report) = reports.recv().await {
+                // A server may report anything; a report without numbers has no form here.
                 let Ok(ProgressReport { progress, total, message }) = report.read() else {
                     continue;
                 };
@@ -119,16 +118,14 @@ impl GrpcService {
     }
 }
 
-/// Returns the reference of a call in the record. Slashes are replaced: they mark the calls of a
-/// conversation.
+/// Returns the reference of a call in the record.
 fn record_reference(tool_call_id: &str) -> String {
     if tool_call_id.is_empty() {
-        return format!(
-            "editor-{}-{}",
-            std::process::id(),
-            NEXT_CALL_ID.fetch_add(1, Ordering::Relaxed)
-        );
+        // Unique among the processes that share the record.
+        let number = NEXT_CALL_ID.fetch_add(1, Ordering::Relaxed);
+        return format!("editor-{}-{number}", std::process::id());
     }
+    // Slashes mark the calls of a conversation, which this is not.
     excerpt_text(tool_call_id, MAX_NAME_CHARS).replace('/', ":")
 }
 

@@ -26,7 +26,6 @@ const RELOAD_TIMEOUT: Duration = Duration::from_secs(10);
 const FORBIDDEN_MEMBERS: [&str; 3] = ["autoApprove", "alwaysAllow", "dangerous"];
 
 impl GrpcService {
-    /// Adds a server to the configuration.
     pub(crate) async fn create(
         &self,
         visitor: &AuthorizedCaller,
@@ -36,26 +35,28 @@ impl GrpcService {
         let CreateClientRequest { server_identifier: id, config, replace } = request;
         let entry = config.map(from_struct).unwrap_or_default();
         if let Some(key) = FORBIDDEN_MEMBERS.iter().find(|key| entry.contains_key(**key)) {
-            let why = format!("`{key}` cannot be set from here: edit the configuration");
+            let why = format!("`{key}` cannot be set here; edit the configuration file");
             return Err(Status::invalid_argument(why));
         }
         let file = self.inner.options.config.clone();
-        let file = file.ok_or_else(|| Status::failed_precondition("there is no file to change"))?;
+        let file =
+            file.ok_or_else(|| Status::failed_precondition("no configuration file to change"))?;
         let name = id.clone();
+        // The file is locked against other writers, so this may block.
         let writing = tokio::task::spawn_blocking(move || {
             let entry = Value::Object(entry);
             let findings =
                 switchboard_config::entry_findings(&file, &name, &entry).map_err(invalid)?;
             if let Some(danger) = findings.iter().find(|finding| finding.is_danger()) {
-                return Err(Status::failed_precondition(format!(
-                    "a person has to agree to this server: {}; use `switchboard servers add`",
-                    danger.message
-                )));
+                let why = format!("approval needed: {}", danger.message);
+                let hint = "add the server with `switchboard servers add`";
+                return Err(Status::failed_precondition(format!("{why}; {hint}")));
             }
             let replace = if replace { Replace::Allow } else { Replace::Refuse };
             switchboard_config::add_server(&file, &name, &entry, replace).map_err(invalid)
         });
         writing.await.map_err(|error| Status::internal(error.to_string()))??;
+        // The host watches the file and reloads it; this request only waits for the effect.
         self.await_fleet(RELOAD_TIMEOUT, |fleet| fleet.servers.contains_key(id.as_str())).await;
         self.await_settled(&id, START_TIMEOUT).await;
         let server = self.server(visitor, &id);
@@ -69,8 +70,9 @@ impl GrpcService {
         let config = self.host().config().load();
         let sources = config.servers.get(id).map(|server| server.source.file.clone());
         let file = sources.ok_or_else(|| no_server(id))?;
+        // A server that was not read from a file has no path.
         if file.as_os_str().is_empty() {
-            let why = format!("server `{id}` is in no configuration file");
+            let why = format!("server `{id}` is not in a configuration file");
             return Err(Status::failed_precondition(why));
         }
         let name = id.to_owned();
@@ -78,26 +80,26 @@ impl GrpcService {
             tokio::task::spawn_blocking(move || switchboard_config::remove_server(&file, &name));
         let written = writing.await.map_err(|error| Status::internal(error.to_string()))?;
         written.map_err(invalid)?;
+        // After the removal: a server that is still configured could log in again.
         self.host().logins().logout(id).await.map_err(|error| {
-            Status::internal(format!("the server was removed, but not its login: {error}"))
+            Status::internal(format!("the server was removed, but its login was not: {error}"))
         })?;
         self.await_fleet(RELOAD_TIMEOUT, |fleet| !fleet.servers.contains_key(id)).await;
         Ok(())
     }
 
-    /// Restarts a server and returns its state.
     pub(crate) async fn reload(
         &self,
         visitor: &AuthorizedCaller,
         id: &str,
     ) -> Result<ReloadClientResponse, Status> {
-        visitor.require_owner("starting a server afresh")?;
+        visitor.require_owner("restarting a server")?;
         let fleet = self.host().fleet().load();
         let server = fleet.servers.get(id).ok_or_else(|| no_server(id))?;
         let unusable = |why: &str| Err(Status::failed_precondition(format!("server `{id}` {why}")));
         match &server.status {
             State::Disabled => return unusable("is disabled"),
-            State::NeedsApproval => return unusable("is not approved"),
+            State::NeedsApproval => return unusable("needs approval"),
             State::NotAllowed(failure) => {
                 return unusable(&format!("is not allowed: {}", failure.message));
             }
@@ -110,8 +112,7 @@ impl GrpcService {
         let mut changes = self.host().fleet().changes();
         changes.load();
         self.host().command(SupervisorCommand::Restart(server.id.clone())).await;
-        // The first change shows that the restart has begun. After a timeout, the current state is
-        // returned anyway.
+        // The first change shows that the restart has begun; without one, the state is returned.
         _ = timeout_at(Instant::now() + RELOAD_TIMEOUT, changes.changed()).await;
         self.await_settled(id, START_TIMEOUT).await;
         let fleet = self.host().fleet().load();
@@ -119,7 +120,7 @@ impl GrpcService {
         Ok(ReloadClientResponse { server })
     }
 
-    /// Ends the logins of one server, or of all.
+    /// Ends the logins of one server, or of all if `id` is `None`.
     pub(crate) async fn logout(
         &self,
         visitor: &AuthorizedCaller,
@@ -168,7 +169,7 @@ fn ended_login(ended: LogoutReport) -> EndedLogin {
     }
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes the error by value")]
 fn invalid(error: switchboard_document::ConfigError) -> Status {
     Status::invalid_argument(error.to_string())
 }

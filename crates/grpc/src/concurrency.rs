@@ -30,6 +30,7 @@ impl ConcurrencyLimits {
         identity: &Arc<str>,
         limit: usize,
     ) -> Option<ConcurrencySlot> {
+        // One identity may have many connections, so the count is kept per identity.
         let mut all = self.0.lock();
         let using = all.entry(Arc::clone(identity)).or_default();
         if using.count >= limit {
@@ -60,6 +61,7 @@ impl Drop for ConcurrencySlot {
         let mut all = self.callers.0.lock();
         if let Some(using) = all.get_mut(&self.identity) {
             using.count -= 1;
+            // A cancelled token goes too: access that is granted again starts with a fresh one.
             if using.count == 0 {
                 all.remove(&self.identity);
             }

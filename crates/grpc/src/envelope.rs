@@ -21,7 +21,7 @@ use crate::grpc_service::GrpcService;
 use crate::tools::ToolCallOptions;
 
 impl GrpcService {
-    /// Runs a call from an editor's model.
+    /// Runs a call of an editor's model.
     pub(crate) async fn run_enveloped(
         &self,
         visitor: &AuthorizedCaller,
@@ -30,14 +30,17 @@ impl GrpcService {
         let tool = call.tool;
         let tool_call_id = call.tool_call_id.clone();
         if call.is_streaming {
-            return Err(Status::invalid_argument("calls of servers come whole, not in parts"));
+            return Err(Status::invalid_argument(
+                "streamed calls are not supported: send the call as a whole",
+            ));
         }
         let params = call.params.ok_or_else(|| {
-            Status::unimplemented("only tools and resources of servers can be called here")
+            Status::unimplemented("only tools and resources of MCP servers are supported")
         })?;
+        // If the two differ, it is unknown which of them the model meant.
         let said = envelope_tool(&params);
         if tool != i32::from(Tool::Unspecified) && tool != i32::from(said) {
-            return Err(Status::invalid_argument("`tool` and `params` are about different things"));
+            return Err(Status::invalid_argument("`tool` does not match `params`"));
         }
         let around = ToolCallOptions {
             tool_call_id: tool_call_id.clone(),
@@ -53,6 +56,7 @@ impl GrpcService {
             }
             Params::ListMcpResourcesParams(ListMcpResourcesParams { server }) => {
                 let resources = self.resources(visitor, server.as_deref());
+                // The two packages have their own types with the same fields.
                 let resources = resources.into_iter().map(|one| McpResource {
                     uri: one.uri,
                     name: one.name,
@@ -98,7 +102,6 @@ impl GrpcService {
     }
 }
 
-/// Returns the tool that the parameters belong to.
 const fn envelope_tool(params: &Params) -> Tool {
     match params {
         Params::McpParams(_) => Tool::Mcp,
@@ -124,12 +127,13 @@ fn pack_read(read: Read) -> Result<Packed, String> {
         Read::Success(success) => success,
         Read::Error(error) => return Err(error.error),
         Read::Rejected(rejected) => return Err(rejected.reason),
-        Read::NotFound(missing) => return Err(format!("there is no resource `{}`", missing.uri)),
+        Read::NotFound(missing) => return Err(format!("unknown resource `{}`", missing.uri)),
     };
     let ReadMcpResourceSuccess { uri, name, description, mime_type, content, .. } = success;
     let content = match (content, &success.output_location) {
         (Some(Content::Text(text)), _) => Some(PackedContent::Text(text)),
         (Some(Content::Blob(bytes)), _) => Some(PackedContent::Blob(bytes)),
+        // This form has no field for the location of long text.
         (None, Some(location)) => Some(PackedContent::Text(crate::outputs::file_notice(location))),
         (None, None) => None,
     };

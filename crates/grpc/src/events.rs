@@ -1,5 +1,4 @@
-//! Event streams: events of the host and pending questions; for the owner, also those of other
-//! processes.
+//! Event streams: events and pending questions; for the owner, also those of other processes.
 
 use std::collections::BTreeSet;
 use std::pin::Pin;
@@ -25,7 +24,6 @@ use crate::grpc_service::GrpcService;
 use crate::hub::{HubMessage, OpenStream, resolved_event, with_timestamp};
 use crate::queue_events::{EventRecipient, queue_event};
 
-/// A stream of events for a client.
 pub(crate) type EventStream = Pin<Box<dyn Stream<Item = Result<HostEvent, Status>> + Send>>;
 
 /// Maximum events queued for a stream.
@@ -43,7 +41,7 @@ struct EventFeed {
     happened: broadcast::Receiver<switchboard_core::Event>,
     fleet: Changes<Fleet>,
     edition: u64,
-    /// The pending entries, after every change.
+    /// All pending entries, after every change.
     waiting: mpsc::Receiver<Vec<QueueEntry>>,
     /// Ids of published entries that come from other faces or processes.
     elsewhere: BTreeSet<String>,
@@ -59,6 +57,7 @@ impl GrpcService {
         let (open, told, waiting) = self.inner.hub.open(&visitor);
         let (out, events) = mpsc::channel(MAX_QUEUED_EVENTS);
         let (found, changes) = mpsc::channel(1);
+        // Only the owner may see the questions of other faces and processes.
         if visitor.is_owner() {
             self.inner.tasks.spawn(watch_queue(self.host().reviews().clone(), found));
         }
@@ -124,7 +123,7 @@ impl EventFeed {
                     self.send_host_event(told.event.clone()).await
                 }
                 Ok(_) => Ok(()),
-                Err(RecvError::Lagged(count)) => self.send(missed_event(count)).await,
+                Err(RecvError::Lagged(count)) => self.send(Event::Missed(Missed { count })).await,
                 Err(RecvError::Closed) => Err(ReaderGone),
             },
             happened = self.happened.recv() => match happened {
@@ -132,10 +131,11 @@ impl EventFeed {
                     Some(event) => self.send(event).await,
                     None => Ok(()),
                 },
-                Err(RecvError::Lagged(count)) => self.send(missed_event(count)).await,
+                Err(RecvError::Lagged(count)) => self.send(Event::Missed(Missed { count })).await,
                 Err(RecvError::Closed) => Err(ReaderGone),
             },
             fleet = self.fleet.changed() => {
+                // The fleet also changes with the state of a server, which is another event.
                 let is_news = fleet.edition != self.edition;
                 self.edition = fleet.edition;
                 let event = OfferingsChanged { edition: fleet.edition };
@@ -149,6 +149,7 @@ impl EventFeed {
     async fn publish_queue_changes(&mut self, entries: &[QueueEntry]) -> Result<(), ReaderGone> {
         let hub = Arc::clone(&self.editor.inner.hub);
         for entry in entries {
+            // The hub publishes these itself, to the stream of their caller.
             let is_ours = hub.is_from_here(&entry.id, entry.asked.reference.as_deref());
             if !is_ours && self.elsewhere.insert(entry.id.clone()) {
                 self.send(queue_event(entry, EventRecipient::Owner)).await?;
@@ -176,16 +177,13 @@ impl EventFeed {
         if let EventKind::ServerChanged { server, .. } = &what {
             return self.editor.server(&self.visitor, server).map(Event::ServerChanged);
         }
+        // The events below are about the calls of all callers.
         if !self.visitor.is_owner() {
             return None;
         }
         match what {
-            EventKind::CallStarted { call, server, target, .. } => {
-                Some(Event::CallStarted(CallStarted {
-                    call_id: call,
-                    server_identifier: server,
-                    target,
-                }))
+            EventKind::CallStarted { call: call_id, server: server_identifier, target, .. } => {
+                Some(Event::CallStarted(CallStarted { call_id, server_identifier, target }))
             }
             EventKind::CallFinished { call, server, target, outcome, message, milliseconds } => {
                 Some(Event::CallFinished(CallFinished {
@@ -225,7 +223,7 @@ async fn watch_queue(waiting: ReviewQueue, found: mpsc::Sender<Vec<QueueEntry>>)
                         return;
                     }
                 }
-                // The queue cannot be read at the moment.
+                // The queue may be locked by another process; the next attempt finds all changes.
                 Err(_) => tokio::time::sleep(RETRY_DELAY).await,
             }
         }
@@ -234,8 +232,4 @@ async fn watch_queue(waiting: ReviewQueue, found: mpsc::Sender<Vec<QueueEntry>>)
         () = found.closed() => {}
         () = looking => {}
     }
-}
-
-fn missed_event(count: u64) -> Event {
-    Event::Missed(Missed { count })
 }

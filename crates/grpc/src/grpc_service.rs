@@ -7,7 +7,6 @@ use std::time::Duration;
 use switchboard_host::Host;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
-use tonic::metadata::MetadataMap;
 use tonic::{Request, Response, Status};
 
 use crate::access::{AuthorizedCaller, GrpcAccess};
@@ -21,7 +20,6 @@ use crate::hub::EventHub;
 /// Settings of a [`GrpcService`].
 #[derive(Clone)]
 pub struct GrpcOptions {
-    /// How callers authenticate.
     pub door: GrpcAccess,
     /// The folder for output that is too long for a message.
     pub outputs: PathBuf,
@@ -35,7 +33,6 @@ pub struct GrpcOptions {
     pub known: Vec<SuggestedServer>,
     /// Maximum requests in flight per caller.
     pub in_flight: usize,
-    /// Maximum size of a message, in bytes.
     pub message_limit_bytes: usize,
     /// How long calls in flight may take to finish after a stop was requested.
     pub drain: Duration,
@@ -60,6 +57,7 @@ impl GrpcService {
     /// Creates a service for `host`.
     #[must_use]
     pub fn new(host: Host, options: GrpcOptions) -> Self {
+        // At the start, so that files of a process that was killed are removed as well.
         crate::outputs::remove_expired(&options.outputs);
         let inner = GrpcServiceState {
             host,
@@ -72,30 +70,26 @@ impl GrpcService {
         Self { inner: Arc::new(inner) }
     }
 
-    /// Authenticates the caller of a request.
     pub(crate) async fn authenticate<T>(
         &self,
         request: Request<T>,
     ) -> Result<(AuthorizedCaller, T), Status> {
-        let (metadata, _, message) = request.into_parts();
-        Ok((self.caller(&metadata).await?, message))
-    }
-
-    async fn caller(&self, metadata: &MetadataMap) -> Result<AuthorizedCaller, Status> {
+        // Connections that were accepted before the stop can still deliver requests.
         if self.inner.stop.is_cancelled() {
-            return Err(Status::unavailable("this switchboard is about to end"));
+            return Err(Status::unavailable("the service is shutting down"));
         }
-        self.inner.options.door.authenticate(metadata).await
+        let (metadata, _, message) = request.into_parts();
+        Ok((self.inner.options.door.authenticate(&metadata).await?, message))
     }
 
-    /// Takes a concurrency slot, if the caller is below its limit.
     pub(crate) fn reserve_slot(
         &self,
         visitor: &AuthorizedCaller,
     ) -> Result<ConcurrencySlot, Status> {
         let limit = self.inner.options.in_flight;
         self.inner.callers.enter(&visitor.identity, limit).ok_or_else(|| {
-            Status::resource_exhausted(format!("{limit} requests are under way already"))
+            let why = format!("too many requests in flight: the limit is {limit} per caller");
+            Status::resource_exhausted(why)
         })
     }
 
@@ -109,7 +103,6 @@ impl GrpcService {
 #[serde(default)]
 pub struct SuggestedServer {
     pub name: String,
-    /// The purpose of the server.
     pub description: String,
     /// The URL of an image.
     pub icon: String,

@@ -1,5 +1,4 @@
-//! Publishes events to the open streams, and keeps the pending questions of calls from this
-//! service.
+//! Publishes events to open streams, and keeps the pending questions of this service's calls.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -23,14 +22,12 @@ pub(crate) enum EventAudience {
     Stream(u64),
 }
 
-/// An event and its audience.
 #[derive(Clone, Debug)]
 pub(crate) struct HubMessage {
     pub(crate) audience: EventAudience,
     pub(crate) event: HostEvent,
 }
 
-/// Pending questions and open streams.
 pub(crate) struct EventHub {
     state: Mutex<HubState>,
     sender: broadcast::Sender<Arc<HubMessage>>,
@@ -41,7 +38,7 @@ pub(crate) struct EventHub {
 struct HubState {
     waiting: BTreeMap<String, Arc<HubMessage>>,
     streams: BTreeMap<u64, StreamState>,
-    /// The number of calls in flight, by reference.
+    /// Number of calls in flight by reference, which callers may use twice.
     calls: HashMap<String, usize>,
 }
 
@@ -95,6 +92,7 @@ impl EventHub {
             let mut streams = state.streams.iter().rev();
             return streams.find(|(_, listening)| own(listening)).map(|(number, _)| *number);
         }
+        // A foreign stream is as unknown as one that does not exist.
         let number = name.parse().ok()?;
         state.streams.get(&number).filter(|listening| own(listening)).map(|_| number)
     }
@@ -130,9 +128,10 @@ impl EventHub {
     /// Publishes a question and keeps it until it is resolved.
     pub(crate) fn publish_waiting(&self, id: &str, audience: EventAudience, event: Event) {
         let told = Arc::new(HubMessage { audience, event: with_timestamp(event) });
+        // Both under the lock: a stream that opens meanwhile gets the question exactly once.
         let mut state = self.state.lock();
         state.waiting.insert(id.to_owned(), Arc::clone(&told));
-        // A stream that is opened later finds the event in `waiting`.
+        // Without subscribers the send fails; later streams find the question in `waiting`.
         _ = self.sender.send(told);
     }
 
@@ -147,17 +146,16 @@ impl EventHub {
         let state = self.state.lock();
         match state.waiting.get(id).map(|told| &told.audience) {
             Some(EventAudience::Visitor(identity)) => *identity == visitor.identity,
-            Some(EventAudience::Stream(number)) => state
-                .streams
-                .get(number)
-                .is_some_and(|listening| listening.identity == visitor.identity),
+            Some(EventAudience::Stream(number)) => {
+                let listening = state.streams.get(number);
+                listening.is_some_and(|listening| listening.identity == visitor.identity)
+            }
             None => false,
         }
     }
 }
 
 impl EventAudience {
-    /// Returns whether a stream of a caller receives the event.
     pub(crate) fn includes(&self, visitor: &AuthorizedCaller, stream: u64) -> bool {
         match self {
             Self::Visitor(identity) => visitor.is_owner() || *identity == visitor.identity,
@@ -184,7 +182,6 @@ impl Drop for HubCall {
     }
 }
 
-/// Adds the current time to an event.
 pub(crate) fn with_timestamp(event: Event) -> HostEvent {
     HostEvent { at_ms: jiff::Timestamp::now().as_millisecond(), event: Some(event) }
 }

@@ -12,9 +12,7 @@ use tokio_util::sync::CancellationToken;
 
 /// How long to wait for further changes, so that they are written together.
 const BATCH_WINDOW: Duration = Duration::from_millis(200);
-/// The subfolders of a server's folder.
 const SERVER_FOLDERS: [&str; 3] = ["tools", "resources", "prompts"];
-/// The files of a server's folder.
 const SERVER_FILES: [&str; 3] = ["INSTRUCTIONS.md", "STATUS.md", "SERVER_METADATA.json"];
 
 /// The changes that [`write_index_files`] made.
@@ -35,14 +33,12 @@ pub fn host_index_files(host: &Host) -> Vec<IndexFile> {
 }
 
 /// Writes the files below `root` and removes all other index files from its folder `mcps`.
-///
-/// # Errors
-/// Returns an error if a file cannot be written or removed.
 pub fn write_index_files(root: &Path, files: &[IndexFile]) -> io::Result<IndexChanges> {
     let mut done = IndexChanges::default();
     let mut keep = BTreeSet::new();
     for file in files {
         let path = root.join(&file.path);
+        // Unchanged files keep their time stamps, which editors watch.
         if fs::read(&path).ok().as_deref() != Some(file.contents.as_bytes()) {
             if let Some(folder) = path.parent() {
                 fs::create_dir_all(folder)?;
@@ -57,8 +53,7 @@ pub fn write_index_files(root: &Path, files: &[IndexFile]) -> io::Result<IndexCh
     Ok(done)
 }
 
-/// Keeps the files below `root` in sync with the catalog until `stop` is cancelled. Errors go to
-/// `tell`.
+/// Keeps the files below `root` current until `stop` is cancelled, and passes errors to `tell`.
 pub async fn keep_index_current(
     host: Host,
     root: PathBuf,
@@ -77,7 +72,7 @@ pub async fn keep_index_current(
             Ok(Err(error)) => Some(error),
             Err(error) => Some(io::Error::other(error)),
         };
-        // Report a recurring error only once.
+        // Each change would repeat the same error, for example for a full disk.
         let now = problem.as_ref().map(ToString::to_string);
         if let Some(error) = problem.filter(|_| now != was) {
             tell(&error);
@@ -101,6 +96,7 @@ fn remove_others(index: &Path, keep: &BTreeSet<PathBuf>) -> io::Result<usize> {
         let parts = SERVER_FOLDERS.map(|part| server.join(part));
         let mut old: Vec<PathBuf> = SERVER_FILES.map(|name| server.join(name)).into();
         for part in parts.iter().filter(|part| is_folder(part)) {
+            // People may keep notes here; only names that the index itself uses are removed.
             let of_index = |path: &PathBuf| path.extension().is_some_and(|end| end == "json");
             old.extend(entries(part)?.into_iter().filter(of_index));
         }
@@ -117,6 +113,7 @@ fn remove_others(index: &Path, keep: &BTreeSet<PathBuf>) -> io::Result<usize> {
 }
 
 fn is_folder(path: &Path) -> bool {
+    // A link could lead out of the index, and files there must not be removed.
     path.is_dir() && !path.is_symlink()
 }
 

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-/// The address of a listener.
+/// The address that a listener binds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ListenAddress {
     /// A Unix socket; without a path, the default one.
@@ -17,7 +17,7 @@ pub enum ListenAddress {
 
 /// The text is not a listen address.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is no place to listen at: write `unix:PATH` or `127.0.0.1:PORT`")]
+#[error("invalid listen address `{0}`: use `unix:PATH` or `127.0.0.1:PORT`")]
 pub struct BadListenAddress(String);
 
 /// The reason why the service cannot listen.
@@ -25,21 +25,14 @@ pub struct BadListenAddress(String);
 pub enum ListenError {
     #[error("another switchboard listens on `{0}`")]
     Taken(String),
-    /// The path exists and is not a socket.
-    #[error("`{0}` is there and is no socket")]
+    #[error("`{0}` exists and is not a socket")]
     NoSocket(String),
-    /// The address is not a loopback address.
     #[error("`{0}` can be reached from other machines")]
     Reachable(SocketAddr),
-    /// The system has no Unix sockets.
-    #[error("there are no Unix sockets on this system")]
+    #[error("this system has no Unix sockets")]
     NoUnix,
     #[error("cannot listen on `{place}`: {cause}")]
-    Refused {
-        place: String,
-        /// The error of the operating system.
-        cause: io::Error,
-    },
+    Refused { place: String, cause: io::Error },
 }
 
 impl FromStr for ListenAddress {
@@ -62,7 +55,6 @@ pub struct GrpcListener {
     _file: Option<SocketFile>,
 }
 
-/// The socket that accepts connections.
 pub(crate) enum ListenSocket {
     #[cfg(unix)]
     Unix(tokio::net::UnixListener),
@@ -78,10 +70,6 @@ struct SocketFile {
 
 impl GrpcListener {
     /// Binds a listener. `usual` is the socket path if the address has none.
-    ///
-    /// # Errors
-    /// Returns an error if another process listens there, if the address is not a loopback address,
-    /// or if the system refuses.
     pub async fn bind(place: &ListenAddress, usual: &Path) -> Result<Self, ListenError> {
         match place {
             ListenAddress::Tcp(address) => Self::tcp(*address).await,
@@ -90,6 +78,7 @@ impl GrpcListener {
     }
 
     async fn tcp(address: SocketAddr) -> Result<Self, ListenError> {
+        // Tokens would cross the network in clear text: the service has no TLS.
         if !address.ip().is_loopback() {
             return Err(ListenError::Reachable(address));
         }
@@ -121,6 +110,7 @@ impl GrpcListener {
             if !there.file_type().is_socket() {
                 return Err(ListenError::NoSocket(shown));
             }
+            // A socket that nothing accepts on was left by a process that was killed.
             if tokio::net::UnixStream::connect(path).await.is_ok() {
                 return Err(ListenError::Taken(shown));
             }

@@ -22,7 +22,6 @@ use crate::grpc_service::GrpcService;
 use crate::values::{parse_struct, string_members};
 
 impl GrpcService {
-    /// Returns the servers of which the caller sees anything.
     pub(crate) fn servers(&self, visitor: &AuthorizedCaller) -> Vec<ServerState> {
         let fleet = self.host().fleet().load();
         let seen = fleet.servers.values().filter(|server| visitor.sees_server(server));
@@ -43,10 +42,8 @@ impl GrpcService {
     ) -> Vec<Offerings> {
         let lease = self.host().lease();
         let servers = lease.catalog().servers().iter();
-        servers
-            .filter(|server| is_selected(server, visitor, only))
-            .map(|server| server_offerings(server, visitor))
-            .collect()
+        let selected = servers.filter(|server| is_selected(server, visitor, only));
+        selected.map(|server| server_offerings(server, visitor)).collect()
     }
 
     /// Returns the tool definitions of a server, unchanged.
@@ -57,15 +54,13 @@ impl GrpcService {
     ) -> Result<Vec<String>, Status> {
         let lease = self.host().lease();
         let mut servers = lease.catalog().servers().iter();
-        let server = servers
-            .find(|server| server.id.as_str() == id && visitor.sees_server(server))
-            .ok_or_else(|| no_server(id))?;
+        let found = servers.find(|server| server.id.as_str() == id && visitor.sees_server(server));
+        let server = found.ok_or_else(|| no_server(id))?;
         let tools = server.offers.tools.iter().filter(|tool| visitor.sees(id, tool.name()));
         Ok(tools.map(|tool| tool.item.raw.get().to_owned()).collect())
     }
 
-    /// Returns the tools under the names that models use, limited to `descriptors` unless that is
-    /// empty.
+    /// Returns the tools under the names that models use; of all servers without `descriptors`.
     pub(crate) fn tools(
         &self,
         visitor: &AuthorizedCaller,
@@ -75,6 +70,7 @@ impl GrpcService {
         let catalog = lease.catalog();
         let is_described = |server: &str, tool: &str| {
             let mut of = descriptors.iter().filter(|one| one.server_identifier == server);
+            // A descriptor without tools selects all tools of its server.
             let named = |one: &McpDescriptor| {
                 one.tools.is_empty() || one.tools.iter().any(|known| known.tool_name == tool)
             };
@@ -106,7 +102,6 @@ impl GrpcService {
         server_descriptors(&lease, visitor, index)
     }
 
-    /// Returns the instructions of the servers for models.
     pub(crate) fn instructions(
         &self,
         visitor: &AuthorizedCaller,
@@ -114,18 +109,18 @@ impl GrpcService {
     ) -> Vec<McpInstructions> {
         let lease = self.host().lease();
         let servers = lease.catalog().servers().iter();
-        let said =
-            servers.filter(|server| is_selected(server, visitor, only)).filter_map(|server| {
-                Some(McpInstructions {
-                    server_name: display_name(server),
-                    server_identifier: server.id.to_string(),
-                    instructions: instructions_text(server)?,
-                })
-            });
+        let selected = servers.filter(|server| is_selected(server, visitor, only));
+        let said = selected.filter_map(|server| {
+            Some(McpInstructions {
+                // The id of the configuration: the server could claim any other name.
+                server_name: server.id.to_string(),
+                server_identifier: server.id.to_string(),
+                instructions: instructions_text(server)?,
+            })
+        });
         said.collect()
     }
 
-    /// Returns the allowed tools and servers.
     pub(crate) fn controls(&self, visitor: &AuthorizedCaller) -> GetControlsResponse {
         let lease = self.host().lease();
         let seen = lease.catalog().tools().filter_map(|entry| {
@@ -142,6 +137,7 @@ impl GrpcService {
             if servers.disable_all {
                 allowed.disable_all = Some(true);
             }
+            // The files come in order of precedence, and the first list applies.
             if allowed.allowed_mcp_servers.is_empty() {
                 let listed = servers.allowed.iter().flatten().map(allowed_server);
                 allowed.allowed_mcp_servers = listed.collect();
@@ -153,18 +149,15 @@ impl GrpcService {
 }
 
 fn allowed_server(allowed: &AllowedServer) -> AllowedMcpServer {
-    match allowed {
-        AllowedServer::Command(pattern) => {
-            AllowedMcpServer { command: Some(pattern.clone()), server_url: None }
-        }
-        AllowedServer::Url(pattern) => {
-            AllowedMcpServer { command: None, server_url: Some(pattern.to_string()) }
-        }
-    }
+    let (command, server_url) = match allowed {
+        AllowedServer::Command(pattern) => (Some(pattern.clone()), None),
+        AllowedServer::Url(pattern) => (None, Some(pattern.to_string())),
+    };
+    AllowedMcpServer { command, server_url }
 }
 
 pub(crate) fn no_server(id: &str) -> Status {
-    Status::not_found(format!("there is no server `{id}`"))
+    Status::not_found(format!("unknown server `{id}`"))
 }
 
 fn is_selected(server: &Server, visitor: &AuthorizedCaller, only: Option<&str>) -> bool {
@@ -172,9 +165,9 @@ fn is_selected(server: &Server, visitor: &AuthorizedCaller, only: Option<&str>) 
         && visitor.sees_server(server)
 }
 
-/// Returns the state of a server. Guests do not get failure details.
 pub(crate) fn server_state(server: &Server, visitor: &AuthorizedCaller) -> ServerState {
     let id = server.id.as_str();
+    // Failures quote command lines and standard error, which are not for guests.
     let failure = server.status.failure().filter(|_| visitor.is_owner());
     let kind = server.config.as_ref().map(|config| match config.transport {
         Transport::Stdio { .. } => "stdio",
@@ -230,11 +223,11 @@ fn server_offerings(server: &Server, visitor: &AuthorizedCaller) -> Offerings {
     }
 }
 
-/// Converts a prompt. The schema of its arguments contains only strings.
 fn prompt(item: &ListedItem) -> Prompt {
     let about = definition(item);
     let listed: Vec<Value> =
         about.arguments.and_then(|raw| serde_json::from_str(raw.get()).ok()).unwrap_or_default();
+    // The arguments of a prompt are strings by definition, so the protocol has no schema for them.
     let mut properties = Map::new();
     let mut required = Vec::new();
     for argument in &listed {
@@ -275,7 +268,7 @@ fn server_descriptors(
         let tools = server.offers.tools.iter().zip(&place.tools);
         let tools = tools.filter(|(tool, _)| visitor.sees(id, tool.name()));
         all.push(McpDescriptor {
-            server_name: display_name(server),
+            server_name: id.to_owned(),
             server_identifier: id.to_owned(),
             folder_path: path(&place.folder),
             server_use_instructions: instructions_text(server),
@@ -288,12 +281,6 @@ fn server_descriptors(
         });
     }
     all
-}
-
-/// Returns the display name: the id from the configuration, because a server could claim any other
-/// name.
-fn display_name(server: &Server) -> String {
-    server.id.to_string()
 }
 
 fn instructions_text(server: &Server) -> Option<String> {

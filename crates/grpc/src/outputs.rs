@@ -12,9 +12,7 @@ use crate::generated::agent::v1::FileLocation;
 
 /// Maximum length of text in a message, which is also the default threshold.
 pub(crate) const MAX_INLINE_BYTES: usize = 1_000_000;
-/// Maximum size of an output file.
 const FILE_LIMIT_BYTES: usize = 256 << 20;
-/// How long output files are kept.
 const FILE_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// The destination of long text, and the length from which text counts as long.
@@ -22,11 +20,9 @@ const FILE_LIFETIME: Duration = Duration::from_secs(24 * 60 * 60);
 pub(crate) struct Outputs {
     pub(crate) folder: PathBuf,
     pub(crate) threshold_bytes: usize,
-    /// The prefix of the file names.
     pub(crate) name: String,
 }
 
-/// The locations of the texts that were moved to files.
 #[derive(Debug, Default)]
 pub(crate) struct SpilledTexts {
     /// For each content item, the file of its text, if it was moved.
@@ -50,6 +46,7 @@ impl Outputs {
         let structured = result.get("structuredContent").map(Value::to_string);
         if let Some(text) = structured.filter(|text| text.len() > self.threshold_bytes) {
             moved.structured = Some(self.write(&text, "structured.json")?);
+            // It has no place for a notice; the content gets an item with the location instead.
             if let Some(members) = result.as_object_mut() {
                 members.remove("structuredContent");
             }
@@ -75,12 +72,11 @@ impl Outputs {
         Ok(Some(location))
     }
 
-    /// Writes a text to a new file.
     pub(crate) fn write(&self, text: &str, ending: &str) -> Result<FileLocation, DownloadError> {
-        create_private_folder(&self.folder).map_err(|cause| DownloadError::NotWritten {
-            path: self.folder.display().to_string(),
-            cause,
-        })?;
+        let path = self.folder.display().to_string();
+        // Output may contain secrets, so other users must not be able to read the folder.
+        create_private_folder(&self.folder)
+            .map_err(|cause| DownloadError::NotWritten { path, cause })?;
         let ground = DownloadRoots {
             roots: std::slice::from_ref(&self.folder),
             protected: &[],
@@ -109,6 +105,7 @@ pub(crate) fn file_notice(location: &FileLocation) -> String {
 pub(crate) fn remove_expired(folder: &Path) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
+        // A time in the future, after the clock was set back, counts as fresh.
         let changed = entry.metadata().and_then(|about| about.modified());
         let age = changed.ok().and_then(|then| SystemTime::now().duration_since(then).ok());
         if age.is_some_and(|age| age > FILE_LIFETIME) {

@@ -1,6 +1,5 @@
 //! Converts entries of the review queue to events of the schema.
 
-use jiff::Timestamp;
 use switchboard_store::{AskMatter, AskedFor, Matter, QueueEntry, QueuedQuestion, ReviewMatter};
 
 use crate::generated::v1::host_event::Event;
@@ -9,7 +8,6 @@ use crate::generated::v1::{
 };
 use crate::values::parse_struct;
 
-/// The recipient of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EventRecipient {
     /// May also decide about later calls.
@@ -19,7 +17,6 @@ pub(crate) enum EventRecipient {
     Lease,
 }
 
-/// Converts an entry to an event.
 pub(crate) fn queue_event(entry: &QueueEntry, to: EventRecipient) -> Event {
     match &entry.asked.matter {
         Matter::Review(matter) => Event::Review(review(entry, matter, to)),
@@ -46,13 +43,14 @@ fn review(entry: &QueueEntry, matter: &ReviewMatter, to: EventRecipient) -> McpT
         arguments: matter.arguments.clone(),
         options: options.into_iter().map(i32::from).collect(),
         status: McpToolReviewStatus::Requested.into(),
+        // An Enter key that was meant for something else must not run the call.
         selected_option: Choice::RejectAndTellWhatToDoDifferently.into(),
         reason: matter.why.clone(),
         problem: matter.problem.clone(),
         tool_call_id,
         call_id,
         caller: entry.asked.caller.clone().unwrap_or_default(),
-        expires_at_ms: milliseconds(entry.expires_at),
+        expires_at_ms: entry.expires_at.as_millisecond(),
     }
 }
 
@@ -67,11 +65,12 @@ fn elicitation(entry: &QueueEntry, matter: &AskMatter) -> ElicitationRequest {
         call_id,
         mode: entry.asked.matter.word().to_owned(),
         tool_name: matter.tool.clone().unwrap_or_default(),
-        expires_at_ms: milliseconds(entry.expires_at),
+        expires_at_ms: entry.expires_at.as_millisecond(),
         ..ElicitationRequest::default()
     };
     match &matter.wanted {
         AskedFor::Form { schema } => ElicitationRequest {
+            // A `Struct` loses the order of the fields, which the text keeps.
             requested_schema: parse_struct(schema),
             requested_schema_json: schema.clone(),
             ..request
@@ -85,8 +84,4 @@ fn elicitation(entry: &QueueEntry, matter: &AskMatter) -> ElicitationRequest {
 
 fn call_ids(asked: &QueuedQuestion) -> (String, String) {
     (asked.reference.clone().unwrap_or_default(), asked.call.clone().unwrap_or_default())
-}
-
-fn milliseconds(time: Timestamp) -> i64 {
-    time.as_millisecond()
 }

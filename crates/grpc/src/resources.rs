@@ -27,15 +27,14 @@ use crate::generated::v1::get_prompt_response::Message;
 use crate::generated::v1::{GetPromptRequest, GetPromptResponse};
 use crate::grpc_service::GrpcService;
 use crate::outputs::MAX_INLINE_BYTES;
-use crate::results;
-use crate::results::EditorStatus;
+use crate::results::{self, EditorStatus};
 use crate::values::string_members;
 
 /// Maximum size of a downloaded resource, in bytes.
 const FILE_LIMIT_BYTES: usize = 256 << 20;
 
 impl GrpcService {
-    /// Lists the visible resources of one server or of all, or reports why that server has no list.
+    /// Lists the visible resources, or reports why the named server has no list.
     pub(crate) fn list(&self, visitor: &AuthorizedCaller, server: Option<&str>) -> List {
         let named = server.filter(|name| !name.is_empty());
         named.and_then(|name| self.missing_list(visitor, name)).unwrap_or_else(|| {
@@ -43,17 +42,17 @@ impl GrpcService {
         })
     }
 
-    /// Returns the reason why a server has no list. Guests do not get failure details.
     fn missing_list(&self, visitor: &AuthorizedCaller, name: &str) -> Option<List> {
         let fleet = self.host().fleet().load();
         let Some(server) = fleet.servers.get(name).filter(|server| visitor.sees_server(server))
         else {
-            let error = format!("there is no server `{name}`");
+            let error = format!("unknown server `{name}`");
             return Some(List::Error(ListMcpResourcesError { error }));
         };
         let held = self.host().quarantine().load();
         if let Some(why) = held.servers.get(name).and_then(|held| held.whole.as_ref()) {
-            let reason = format!("nothing of server `{name}` is used until a person agrees: {why}");
+            let reason =
+                format!("server `{name}` is in quarantine until a person approves it: {why}");
             return Some(List::Rejected(ListMcpResourcesRejected { reason }));
         }
         let failure = server.status.failure().filter(|_| visitor.is_owner());
@@ -72,7 +71,6 @@ impl GrpcService {
         }
     }
 
-    /// Returns the visible resources of one server or of all.
     pub(crate) fn resources(
         &self,
         visitor: &AuthorizedCaller,
@@ -99,6 +97,7 @@ impl GrpcService {
     ) -> Result<Read, Status> {
         let ReadMcpResourceExecArgs { server, uri, download_path, tool_call_id } = args;
         let lease = self.host().lease();
+        // Before any other check, so that a guest cannot tell hidden from missing.
         if !visitor.sees_resource(&lease, &server, &uri) {
             return Ok(Read::NotFound(ReadMcpResourceNotFound { uri }));
         }
@@ -130,6 +129,7 @@ impl GrpcService {
         let roots = host.roots();
         let protected = self.inner.options.protected.clone();
         let outputs = self.outputs(&record, MAX_INLINE_BYTES);
+        // Decoding and writing may take long for up to 256 MiB.
         let working = tokio::task::spawn_blocking(move || {
             let mut success = success;
             let content = contents(&record, &mut success)?;
@@ -170,10 +170,11 @@ impl GrpcService {
         let found: Vec<&str> = offers.map(|of| of.id.as_str()).collect();
         let server = match found.as_slice() {
             [one] => (*one).to_owned(),
-            [] => return Err(Status::not_found(format!("there is no prompt `{name}`"))),
+            [] => return Err(Status::not_found(format!("unknown prompt `{name}`"))),
             several => {
                 let several = several.join("`, `");
-                let why = format!("the prompt `{name}` is offered by several servers: `{several}`");
+                let why =
+                    format!("several servers offer the prompt `{name}`: `{several}`; set `server`");
                 return Err(Status::invalid_argument(why));
             }
         };
@@ -222,7 +223,6 @@ fn resource_entry(server: &str, item: &Listed) -> McpResource {
     }
 }
 
-/// Returns the failure of a read; `None` if it succeeded.
 fn read_failure(record: &Record, uri: &str) -> Option<Read> {
     let outcome = &record.outcome;
     let words = || results::failure_text(outcome);
@@ -248,12 +248,13 @@ fn contents(
     let mut text: Option<String> = None;
     for item in reply.items {
         let Item::Resource { mime, text: part, blob, .. } = item else { continue };
+        // The server's list takes precedence over the type in the result.
         if let Some(mime) = mime {
             success.mime_type.get_or_insert(mime);
         }
         if let Some(blob) = blob {
             let bytes = STANDARD.decode(blob.trim());
-            let bytes = bytes.map_err(|error| format!("the content is no base64: {error}"))?;
+            let bytes = bytes.map_err(|error| format!("the content is not base64: {error}"))?;
             return Ok(Some(Content::Blob(bytes)));
         }
         if let Some(part) = part {

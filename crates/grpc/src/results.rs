@@ -43,10 +43,9 @@ pub(crate) fn tool_reply(outcome: &Outcome, outputs: &Outputs) -> Result<ToolRep
     Ok(ToolReply { result: McpResult { result: Some(ended) }, value: None })
 }
 
-/// The reason if the person who rejected the call gave none.
-const DEFAULT_REJECTION: &str = "the person rejected the call";
+/// The reason of a rejection if the user gave none.
+const DEFAULT_REJECTION: &str = "the user rejected the call";
 
-/// Returns the reason why a call has no result, as a sentence.
 pub(crate) fn failure_text(outcome: &Outcome) -> String {
     let message = outcome.message.clone();
     message.unwrap_or_else(|| format!("the call ended as `{}`", outcome.kind.as_str()))
@@ -55,25 +54,23 @@ pub(crate) fn failure_text(outcome: &Outcome) -> String {
 fn success(outcome: &Outcome, outputs: &Outputs) -> Result<ToolReply, Status> {
     let text = result_text(outcome);
     let mut value: Value = serde_json::from_str(&text)
-        .map_err(|error| Status::internal(format!("the result is no JSON: {error}")))?;
+        .map_err(|error| Status::internal(format!("the result is not JSON: {error}")))?;
     let moved = outputs.spill_long_texts(&mut value).map_err(|error| {
-        // The call has run, so the error must say that its result was lost.
-        Status::internal(format!("the call ran, but its output cannot be kept: {error}"))
+        // The call has run, so the error must say that only its result was lost.
+        Status::internal(format!("the call ran, but its output cannot be stored: {error}"))
     })?;
     let reply = Reply::from_json(&value.to_string())
         .map_err(|error| Status::internal(error.to_string()))?;
-    let structured_content =
-        value.get("structuredContent").and_then(Value::as_object).map(to_struct);
+    let structured = value.get("structuredContent").and_then(Value::as_object);
     let success = McpSuccess {
         content: content(&reply, moved),
         is_error: reply.is_error,
-        structured_content,
+        structured_content: structured.map(to_struct),
     };
     let result = McpResult { result: Some(Ended::Success(success)) };
     Ok(ToolReply { result, value: Some(value) })
 }
 
-/// Returns the JSON text of a result.
 pub(crate) fn result_text(outcome: &Outcome) -> String {
     let bytes = outcome.result.as_deref().unwrap_or_default();
     String::from_utf8_lossy(bytes).into_owned()
@@ -85,6 +82,7 @@ fn content(reply: &Reply, moved: SpilledTexts) -> Vec<McpToolResultContentItem> 
         reply.items.iter().zip(places).map(|(item, place)| content_item(item, place)).collect();
     if let Some(location) = moved.structured {
         content.push(text_item(file_notice(&location), Some(location)));
+    // Editors show the content, so a result that is only structured would look empty.
     } else if content.is_empty()
         && let Some(structured) = &reply.structured
     {
@@ -95,6 +93,7 @@ fn content(reply: &Reply, moved: SpilledTexts) -> Vec<McpToolResultContentItem> 
 
 /// Converts a content item. Kinds without a form in the schema become text, as for a model.
 pub(crate) fn content_item(item: &Item, place: Option<FileLocation>) -> McpToolResultContentItem {
+    // An image that does not decode is described in words below.
     if let Item::Image { mime, data } = item
         && let Ok(data) = STANDARD.decode(data.trim())
     {
@@ -124,11 +123,10 @@ fn text_item(text: String, output_location: Option<FileLocation>) -> McpToolResu
 pub(crate) enum EditorStatus {
     /// There is a result, which may report a tool error.
     Success,
-    /// There is no result.
     Error,
-    /// A person rejected the call.
+    /// Rejected by a person.
     Rejected,
-    /// A rule denied the call.
+    /// Denied by a rule.
     PermissionDenied,
 }
 
@@ -181,7 +179,7 @@ mod tests {
             (read_only, denial("it may change something", true)),
             (login, error("a login is needed", true)),
             (Outcome::new(OutcomeKind::Cancelled), error("the call ended as `cancelled`", false)),
-            (Outcome::rejected(None), rejected("the person rejected the call")),
+            (Outcome::rejected(None), rejected("the user rejected the call")),
             (Outcome::rejected(Some("use the copy".to_owned())), rejected("use the copy")),
         ];
         for (outcome, expected) in cases {

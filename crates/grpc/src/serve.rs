@@ -24,9 +24,6 @@ const POLL_INTERVAL: Duration = Duration::from_millis(500);
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(60);
 
 /// Serves connections until `stop` is cancelled; then accepts no more and drains calls in flight.
-///
-/// # Errors
-/// Returns an error if the service cannot be set up or connections can no longer be accepted.
 pub async fn serve(
     editor: GrpcService,
     listener: GrpcListener,
@@ -36,6 +33,7 @@ pub async fn serve(
         tonic_reflection::server::Builder::configure()
             .register_encoded_file_descriptor_set(DESCRIPTORS)
     };
+    // Both versions of reflection: tools of clients still use the older one.
     let newer = reflection().build_v1().map_err(io::Error::other)?;
     let older = reflection().build_v1alpha().map_err(io::Error::other)?;
     let limit = editor.inner.options.message_limit_bytes;
@@ -76,13 +74,10 @@ pub async fn serve(
     served.unwrap_or(Ok(())).map_err(io::Error::other)
 }
 
-/// Periodically cancels the requests of callers whose access was revoked.
 async fn cancel_revoked_callers(editor: GrpcService, stop: CancellationToken) {
+    let door = &editor.inner.options.door;
     while stop.run_until_cancelled(tokio::time::sleep(POLL_INTERVAL)).await.is_some() {
-        editor
-            .inner
-            .callers
-            .cancel_revoked(|identity| editor.inner.options.door.is_valid(identity));
+        editor.inner.callers.cancel_revoked(|identity| door.is_valid(identity));
     }
 }
 
@@ -115,6 +110,7 @@ impl ListenSocket {
 #[cfg(unix)]
 fn is_owner(stream: &tokio::net::UnixStream) -> bool {
     let ours = rustix::process::geteuid().as_raw();
+    // Root can read everything of this user anyway.
     stream.peer_cred().is_ok_and(|peer| peer.uid() == ours || peer.uid() == 0)
 }
 
@@ -130,7 +126,6 @@ trait ByteStream: AsyncRead + AsyncWrite + Unpin + Send {}
 
 impl<T: AsyncRead + AsyncWrite + Unpin + Send> ByteStream for T {}
 
-/// A connection over either kind of socket.
 struct GrpcConnection(Box<dyn ByteStream>);
 
 impl Connected for GrpcConnection {

@@ -5,9 +5,8 @@ use std::sync::Arc;
 
 use parking_lot::Mutex;
 use switchboard_fleet::{Answers, ServerRequest};
-use switchboard_host::Question;
 use switchboard_host::{
-    Ask, Asker, FaceAnswers, Host, QuestionUpdate, ReplyFuture, ReviewFuture, Reviewer,
+    Ask, Asker, FaceAnswers, Host, Question, QuestionUpdate, ReplyFuture, ReviewFuture, Reviewer,
 };
 use switchboard_store::{AskReply, Matter, QueueEntry};
 
@@ -29,7 +28,7 @@ pub(crate) struct StreamReviewer {
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ElicitationTarget {
     Stream(u64),
-    /// The stream is not open, so elicitations are declined.
+    /// The stream is not open, so that elicitations are declined.
     Nobody,
 }
 
@@ -43,11 +42,11 @@ impl StreamReviewer {
         Arc::new(Self { hub: Arc::clone(hub), visitor, lease, told: Mutex::default() })
     }
 
-    /// Builds the handler for the server's requests during the call.
     pub(crate) fn answers(self: &Arc<Self>, host: &Host) -> Arc<dyn Answers> {
         let asker = Arc::clone(self) as Arc<dyn Asker>;
         let face = FaceAnswers::new(asker, Vec::new()).with_queue(host.reviews().clone());
         face.set_config(host.config());
+        // Calls of a group may share a connection, whose questions must reach the same stream.
         let mut hasher = DefaultHasher::new();
         let stream = match self.lease {
             Some(ElicitationTarget::Stream(number)) => number,
@@ -78,6 +77,7 @@ impl StreamReviewer {
                 (EventAudience::Visitor(Arc::clone(&self.visitor.identity)), to)
             }
         };
+        // Remembered before it is published, so that the end of the call withdraws it.
         self.told.lock().push(entry.id.clone());
         self.hub.publish_waiting(&entry.id, audience, queue_event(entry, to));
     }

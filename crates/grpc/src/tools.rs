@@ -21,15 +21,14 @@ use crate::generated::v1::{
 };
 use crate::grpc_service::GrpcService;
 use crate::outputs::{MAX_INLINE_BYTES, Outputs};
-use crate::results;
-use crate::results::ToolReply;
+use crate::results::{self, ToolReply};
 use crate::stream_reviewer::ElicitationTarget;
 use crate::values::{from_fields, from_struct, to_struct};
 
 /// Maximum number of tools in a call of the older form.
 const MAX_CANDIDATES: usize = 10_000;
 
-/// A call in any of the forms.
+/// A call in any of the forms, which name the tool once or twice.
 struct ParsedCall {
     server: String,
     names: [String; 2],
@@ -37,7 +36,6 @@ struct ParsedCall {
     answer: ResultForm,
 }
 
-/// The additional form of the result.
 #[derive(Clone, Copy)]
 enum ResultForm {
     Direct,
@@ -45,7 +43,6 @@ enum ResultForm {
     Plain,
 }
 
-/// Options of a call besides target and arguments.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ToolCallOptions {
     pub(crate) tool_call_id: String,
@@ -61,7 +58,7 @@ impl GrpcService {
         request: CallToolRequest,
     ) -> Result<CallToolResponse, Status> {
         let CallToolRequest { call, stream_id, .. } = request;
-        let call = call.ok_or_else(|| Status::invalid_argument("the request has no `call`"))?;
+        let call = call.ok_or_else(|| Status::invalid_argument("missing `call`"))?;
         let of_args = match &call {
             Call::Args(args) => args.tool_call_id.as_str(),
             Call::Direct(_) | Call::Legacy(_) => "",
@@ -83,7 +80,6 @@ impl GrpcService {
         self.call_tool_with(visitor, call, around).await
     }
 
-    /// Like [`GrpcService::call_tool`], with explicit options.
     pub(crate) async fn call_tool_with(
         &self,
         visitor: &AuthorizedCaller,
@@ -99,11 +95,10 @@ impl GrpcService {
         let tool_call_id = around.tool_call_id;
         let meant = ParsedCall::parse(call)?;
         let lease = self.host().lease();
-        let [first, second] = &meant.names;
-        let wanted = ToolReference { server: &meant.server, names: [first, second] };
-        let target = find_tool(&lease, visitor, wanted);
+        let target = find_tool(&lease, visitor, &meant.server, &meant.names);
         let (target, arguments) = match (target, meant.arguments) {
             (Ok(target), Ok(arguments)) => (target, arguments),
+            // In the response and not as a status: a model can read it and call again.
             (Err(error), _) | (_, Err(error)) => return Ok(not_called(error, tool_call_id)),
         };
         let full_name = full_name(&lease, &target);
@@ -133,7 +128,6 @@ impl GrpcService {
         })
     }
 
-    /// Converts an outcome on a blocking thread, because it may write files.
     async fn tool_reply(
         &self,
         record: &Record,
@@ -141,11 +135,11 @@ impl GrpcService {
     ) -> Result<ToolReply, Status> {
         let outputs = self.outputs(record, threshold_bytes);
         let outcome = record.outcome.clone();
+        // On a blocking thread, because long output is written to files.
         let telling = tokio::task::spawn_blocking(move || results::tool_reply(&outcome, &outputs));
         telling.await.map_err(|error| Status::internal(error.to_string()))?
     }
 
-    /// Returns the destination of a call's long output.
     pub(crate) fn outputs(&self, record: &Record, threshold_bytes: usize) -> Outputs {
         let folder = self.inner.options.outputs.clone();
         // Calls without a record are distinguished by time.
@@ -161,32 +155,23 @@ impl ParsedCall {
     fn parse(call: Call) -> Result<Self, Status> {
         match call {
             Call::Direct(CallMcpToolParams { server, tool_name, tool_args }) => {
-                let arguments = tool_args.map(from_struct).unwrap_or_default();
-                Ok(Self {
-                    server,
-                    names: [tool_name, String::new()],
-                    arguments: Ok(json(arguments)),
-                    answer: ResultForm::Direct,
-                })
+                let names = [tool_name, String::new()];
+                let arguments = Ok(json(tool_args.map(from_struct).unwrap_or_default()));
+                Ok(Self { server, names, arguments, answer: ResultForm::Direct })
             }
             Call::Legacy(McpParams { tools, .. }) => {
                 if tools.len() > MAX_CANDIDATES {
-                    return Err(Status::invalid_argument("the call names too many tools"));
+                    return Err(Status::invalid_argument("too many tools in the call"));
                 }
                 let first = tools.into_iter().next();
-                let first =
-                    first.ok_or_else(|| Status::invalid_argument("the call names no tool"))?;
+                let first = first.ok_or_else(|| Status::invalid_argument("missing tool"))?;
                 let arguments = match first.parameters.trim() {
                     "" => Ok(json(Map::new())),
                     text => Json::parse(text.to_owned().into())
-                        .map_err(|error| format!("the arguments are no JSON: {error}")),
+                        .map_err(|error| format!("the arguments are not JSON: {error}")),
                 };
-                Ok(Self {
-                    server: first.server_name,
-                    names: [first.name, String::new()],
-                    arguments,
-                    answer: ResultForm::Legacy,
-                })
+                let names = [first.name, String::new()];
+                Ok(Self { server: first.server_name, names, arguments, answer: ResultForm::Legacy })
             }
             Call::Args(McpArgs { name, args, provider_identifier, tool_name, .. }) => Ok(Self {
                 server: provider_identifier,
@@ -226,25 +211,17 @@ fn full_name(lease: &Lease, target: &Target) -> String {
 /// Parses the threshold for file output, limited to [`MAX_INLINE_BYTES`].
 pub(crate) fn parse_threshold(given: Option<i64>) -> Result<usize, Status> {
     let Some(given) = given else { return Ok(MAX_INLINE_BYTES) };
-    let bytes = usize::try_from(given).map_err(|_| {
-        Status::invalid_argument("`file_output_threshold_bytes` is less than nothing")
-    })?;
+    let bytes = usize::try_from(given)
+        .map_err(|_| Status::invalid_argument("`file_output_threshold_bytes` is negative"))?;
     Ok(bytes.min(MAX_INLINE_BYTES))
 }
 
 /// Parses a timeout; 0 means none.
 pub(crate) fn parse_timeout(given: Option<i64>) -> Result<Option<Duration>, Status> {
     let Some(given) = given.filter(|given| *given != 0) else { return Ok(None) };
-    let milliseconds = u64::try_from(given)
-        .map_err(|_| Status::invalid_argument("`timeout_ms` is less than nothing"))?;
+    let milliseconds =
+        u64::try_from(given).map_err(|_| Status::invalid_argument("`timeout_ms` is negative"))?;
     Ok(Some(Duration::from_millis(milliseconds)))
-}
-
-/// A tool as a caller names it: an optional server and one or two names.
-#[derive(Clone, Copy, Debug)]
-struct ToolReference<'a> {
-    pub(crate) server: &'a str,
-    pub(crate) names: [&'a str; 2],
 }
 
 /// Finds the tool that a caller means, or reports why the reference is unknown or ambiguous.
@@ -254,13 +231,12 @@ struct ToolReference<'a> {
 fn find_tool(
     lease: &Lease,
     visitor: &AuthorizedCaller,
-    wanted: ToolReference<'_>,
+    server: &str,
+    names: &[String; 2],
 ) -> Result<Target, String> {
-    let ToolReference { server, names } = wanted;
-    let names: Vec<&str> = names.into_iter().filter(|name| !name.is_empty()).collect();
-    let Some(first) = names.first() else {
-        return Err("the call names no tool".to_owned());
-    };
+    let names: Vec<&str> =
+        names.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
+    let Some(first) = names.first() else { return Err("missing tool name".to_owned()) };
     let catalog = lease.catalog();
     let seen = || {
         catalog.tools().filter(|entry| {
@@ -283,6 +259,7 @@ fn find_tool(
                 1 => *name == joined(id, own),
                 _ => *name == own,
             });
+            // A server may list a tool twice, which does not make the name ambiguous.
             let target = Target::new(TargetKind::Tool, id, own);
             if is_meant && !found.contains(&target) {
                 found.push(target);
@@ -297,11 +274,11 @@ fn find_tool(
         0 if !server.is_empty() && visitor.sees_all() => {
             Ok(Target::new(TargetKind::Tool, server, first))
         }
-        0 => Err(format!("there is no tool `{first}`")),
+        0 => Err(format!("unknown tool `{first}`")),
         _ => {
             let servers: Vec<&str> = found.iter().map(|target| target.server.as_str()).collect();
             let servers = servers.join("`, `");
-            Err(format!("the tool `{first}` is offered by several servers: `{servers}`"))
+            Err(format!("several servers offer the tool `{first}`: `{servers}`; name the server"))
         }
     }
 }

@@ -34,7 +34,6 @@ fn to_value(value: &Value) -> prost_types::Value {
     prost_types::Value { kind: Some(kind) }
 }
 
-/// Converts a protobuf object to JSON.
 pub(crate) fn from_struct(object: Struct) -> Map<String, Value> {
     from_fields(object.fields)
 }
@@ -61,7 +60,7 @@ fn from_value(value: prost_types::Value) -> Value {
 /// Converts integral doubles to JSON integers, which schemas require.
 fn from_number(number: f64) -> Value {
     if number.fract() == 0.0 && number.abs() <= MAX_EXACT_INTEGER {
-        #[expect(clippy::cast_possible_truncation, reason = "it is whole and small enough")]
+        #[expect(clippy::cast_possible_truncation, reason = "the number is whole and within 2^53")]
         let whole = number as i64;
         return Value::from(whole);
     }

@@ -18,7 +18,7 @@ struct Sum {
 
 async fn add(given: Value) -> Result<Value, String> {
     let Numbers { a, b } = serde_json::from_value(given).map_err(|error| error.to_string())?;
-    let sum = a.checked_add(b).ok_or("that is too much")?;
+    let sum = a.checked_add(b).ok_or("the sum is too large")?;
     Ok(json!({ "sum": sum }))
 }
 
@@ -34,7 +34,7 @@ pub(crate) async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let caller = Caller::person();
     let sum: Sum = host.call_for(&caller, "math", "add", &Numbers { a: 19, b: 23 }).await?;
     println!("{}", sum.sum);
-    // What does not fit the schema does not even reach the function.
+    // Arguments that do not fit the schema do not reach the function.
     let wrong = host.call_for::<Sum>(&caller, "math", "add", &json!({"a": "x"})).await;
     println!("{}", wrong.err().ok_or("that does not fit")?);
     host.stop().await;

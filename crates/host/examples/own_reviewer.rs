@@ -1,4 +1,4 @@
-//! Who decides about calls: a reviewer of your own, and what the model whose call it is gets to hear.
+//! A reviewer of your own: it decides calls, and its feedback goes to the model.
 #![expect(clippy::print_stdout, reason = "an example shows what it got")]
 
 use serde_json::json;
@@ -6,7 +6,7 @@ use switchboard_core::Answer;
 use switchboard_host::{Caller, Host, Options};
 use switchboard_policy::Question;
 
-/// Says no to whatever looks at files, and yes to everything else.
+/// Rejects calls that look at files, and approves all others.
 fn decide(question: &Question) -> Answer {
     match question.call().target().name.starts_with("files_") {
         true => Answer::Reject("Ask me before you look at files.".to_owned()),

@@ -17,17 +17,14 @@ pub(crate) struct ConfigSource {
     pub(crate) environment: Environment,
     /// Roots that override those in the files, if not empty.
     pub(crate) roots: Vec<PathBuf>,
-    /// In-process servers of the embedding program; they override entries in the files.
+    /// In-process servers of the embedding program, which override entries in the files.
     pub(crate) in_process: Vec<ServerId>,
-    /// The lock file that servers are checked against, if there is one.
     pub(crate) lock: Option<LockFile>,
-    /// Checks rules that parsed successfully.
+    /// Checks the examples of rules that parsed successfully.
     pub(crate) verify: fn(&Policies) -> Option<ConfigError>,
 }
 
 impl ConfigSource {
-    /// Loads the configuration from the files.
-    #[must_use]
     pub(crate) fn load(&self) -> Config {
         let approvals = Approvals::load(&self.places.state);
         let mut config = load(&self.places, &self.environment, &approvals);
@@ -35,6 +32,7 @@ impl ConfigSource {
             config.settings.roots.clone_from(&self.roots);
         }
         for id in &self.in_process {
+            // An invalid entry with the same id must not make the program's own server fail.
             config.broken.remove(id);
             config.servers.insert(id.clone(), default_server(id.clone()));
         }
@@ -45,6 +43,7 @@ impl ConfigSource {
         }
         if let Some(problem) = (self.verify)(&config.policies) {
             config.problems.push(problem.clone());
+            // Rules that contradict their own examples do not do what their author expects.
             config.policies = Arc::new(Policies { broken: Some(problem), ..Policies::default() });
         }
         config
@@ -58,7 +57,7 @@ impl ConfigSource {
         let mut watch = watch(self.watched_files(&config.load()));
         tasks.spawn(async move {
             // The first pass picks up changes between the initial load and the start of the watch.
-            let mut told = false;
+            let mut is_reload = false;
             loop {
                 let mut newer = self.load();
                 let state = &self.places.state;
@@ -70,13 +69,13 @@ impl ConfigSource {
                 }
                 watch.set_files(self.watched_files(&newer));
                 let current = config.load();
-                if told {
+                if is_reload {
                     let gone = newer.policies.removed_files(&current.policies);
                     let problems = newer.problems.iter().map(ToString::to_string).chain(gone);
                     let problems = problems.collect();
                     events.emit(|| EventKind::ConfigChanged { problems });
                 }
-                // A mistake elsewhere does not keep new rules out.
+                // A mistake elsewhere must not keep a new deny rule from taking effect.
                 let next =
                     if newer.is_complete() { newer } else { current.with_policies_from(newer) };
                 if *current != next {
@@ -85,12 +84,11 @@ impl ConfigSource {
                 if stopping.run_until_cancelled(watch.changed()).await.is_none() {
                     return;
                 }
-                told = true;
+                is_reload = true;
             }
         });
     }
 
-    /// Returns the files to watch: those of the configuration, and the file of approvals.
     fn watched_files(&self, config: &Config) -> Vec<PathBuf> {
         let mut files = config.files.clone();
         files.push(Approvals::file(&self.places.state));

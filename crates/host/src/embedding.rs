@@ -19,16 +19,13 @@ use crate::review::{
 
 impl Options {
     /// Uses the user's configuration, found as the program `switchboard` finds it.
-    ///
-    /// # Errors
-    /// Returns an error if there is no home folder.
     pub fn for_user() -> Result<Self, ConfigError> {
         let environment = Environment::from_process_checked()?;
         Ok(Self::new(Places::find(&environment, &[])?, environment))
     }
 
-    /// Uses only the program's own settings: no file of the user or of a project is read. The
-    /// record and other state are kept in this folder.
+    /// Uses only the program's own settings, and no file of the user or of a project. The folder
+    /// `state` holds the record and other state.
     #[must_use]
     pub fn standalone(state: impl Into<PathBuf>) -> Self {
         Self::new(Places::without_files(state.into()), Environment::from_process())
@@ -48,9 +45,8 @@ impl Options {
         self
     }
 
-    /// Sets the asker that answers elicitations: forms to fill in, URLs to visit.
-    ///
-    /// Without one, servers are told that elicitation is not supported.
+    /// Sets the asker that answers elicitations: forms to fill in, URLs to visit. Without one, the
+    /// host does not declare the elicitation capability to servers.
     #[must_use]
     pub fn with_asker(self, asker: impl Asker + 'static) -> Self {
         self.with_answers(|waiting| {
@@ -78,16 +74,14 @@ impl Options {
             Recording::Off => QueueFile::in_memory(),
         };
         let waiting = ReviewQueue::new(store, DEFAULT_REVIEW_LIMIT);
+        // One queue for both: other faces find the questions of `answers` in the host's queue.
         self.answers = Arc::new(answers(waiting.clone()));
         self.waiting = Some(waiting);
         self
     }
 
-    /// Adds a server whose tools are functions of the program. It replaces a configured server of
-    /// the same name.
-    ///
-    /// # Errors
-    /// Returns an error if the name is not a valid server id.
+    /// Adds a server whose tools are functions of the program. It replaces a configured server with
+    /// the same id. Fails if `name` is not a valid id.
     pub fn with_server(mut self, name: &str, server: InProcess) -> Result<Self, ServerIdError> {
         self.in_process.insert(ServerId::new(name)?, Arc::new(server));
         Ok(self)
@@ -95,11 +89,8 @@ impl Options {
 }
 
 impl Host {
-    /// Answers a pending entry of [`Host::reviews`]; `by` records where it was answered. Only the
-    /// first answer counts.
-    ///
-    /// # Errors
-    /// Returns an error if the entry is no longer pending, or if the answer does not fit it.
+    /// Answers a pending entry of [`Host::reviews`]; `by` records where it was answered. Fails if
+    /// the entry is no longer pending, or if the answer does not fit it.
     pub async fn answer(
         &self,
         entry: &QueueEntry,

@@ -65,14 +65,12 @@ struct HostInner {
 
 impl Host {
     /// Loads the configuration and starts the servers, without waiting for them.
-    ///
-    /// # Errors
-    /// Returns an error if the ledger cannot be opened or the rules cannot be read.
     pub fn start(options: Options) -> Result<Self, StartError> {
         let reading = config_source(&options);
         let Options { places, environment, reviewer, answers, lock, presence, .. } = options;
         let state = places.state.clone();
         let config = reading.load();
+        // Without its deny rules, a host would allow too much.
         if let Some(problem) = &config.policies.broken {
             return Err(StartError::Policy(problem.clone()));
         }
@@ -81,6 +79,7 @@ impl Host {
         let events = Events::default();
         let in_flight = InFlight::default();
         let waiting = options.waiting.unwrap_or_else(|| review_queue(options.record, &state));
+        // Before any server starts: its first question already needs the table of calls.
         waiting.attach(events.clone(), in_flight.clone());
         let (commands, received) = mpsc::channel(16);
         let (late, late_answers) = mpsc::channel(64);
@@ -120,6 +119,7 @@ impl Host {
         let pin_options = PinGateOptions { state, lock, presence };
         let pins = PinGate::start(fleet, &config, pin_options, &tasks, &events);
         let inner = HostInner {
+            // Callers see only what the pins let through, never the supervisor's own fleet.
             fleet: pins.visible().clone(),
             leases: Leases::new(&config, &events),
             always_allowed: AlwaysAllowed::new(places.clone(), environment.clone()),
@@ -152,7 +152,6 @@ impl Host {
     }
 
     /// Returns the tool annotations of servers, from approved and quarantined definitions.
-    #[must_use]
     pub fn annotations(&self) -> PinnedAnnotations {
         PinnedAnnotations::load(&self.inner.places.state, &self.inner.config.load())
     }
@@ -160,6 +159,7 @@ impl Host {
     /// Waits until the first start of every server, or of the named ones, has succeeded or failed;
     /// at most twice the start limit.
     pub async fn wait_settled(&self, servers: Option<&[ServerId]>) {
+        // A safety net: the supervisor enforces the start limit itself.
         let until = Instant::now() + self.inner.start_limit * 2;
         let mut changes = self.inner.fleet.changes();
         let mut fleet = changes.load();
@@ -177,49 +177,43 @@ impl Host {
         }
     }
 
-    /// Sends a command to the supervisor.
+    /// Sends a command to the supervisor of the servers.
     pub async fn command(&self, command: SupervisorCommand) {
         // The supervisor ends only with the host; no command is needed then.
         _ = self.inner.commands.send(command).await;
     }
 
-    /// Returns the state folder.
+    /// Returns the folder that holds the host's state.
     pub fn state_folder(&self) -> &std::path::Path {
         &self.inner.places.state
     }
 
     /// Returns the published fleet: the servers and their approved definitions.
-    #[must_use]
     pub fn fleet(&self) -> &Published<Fleet> {
         &self.inner.fleet
     }
 
     /// Returns the published configuration.
-    #[must_use]
     pub fn config(&self) -> &Published<Config> {
         &self.inner.config
     }
 
-    /// Returns the ledger.
-    #[must_use]
+    /// Returns the record of all calls.
     pub fn ledger(&self) -> &Ledger {
         &self.inner.ledger
     }
 
     /// Returns the logins of servers.
-    #[must_use]
     pub fn logins(&self) -> &Logins {
         &self.inner.logins
     }
 
     /// Returns the events of the host.
-    #[must_use]
     pub fn events(&self) -> &Events {
         &self.inner.events
     }
 
     /// Returns the queue of pending reviews and questions, shared with other processes.
-    #[must_use]
     pub fn reviews(&self) -> &ReviewQueue {
         &self.inner.waiting
     }
@@ -230,15 +224,12 @@ impl Host {
         self.inner.in_flight.register(call.into(), asker)
     }
 
-    /// Returns the roots of this host: those of its options or settings, or else the current
-    /// folder.
-    #[must_use]
+    /// Returns the roots of the options or settings, or else the current folder.
     pub fn roots(&self) -> Vec<PathBuf> {
         roots(&self.inner.config.load(), &self.inner.environment)
     }
 
     /// Returns the log messages of servers.
-    #[must_use]
     pub fn messages(&self) -> &ServerMessageStore {
         &self.inner.messages
     }
@@ -248,9 +239,10 @@ impl Host {
         self.inner.tasks.stop_token()
     }
 
-    /// Stops everything: tasks, connections, processes, and the ledger last.
+    /// Stops all tasks, connections and processes, and then the ledger.
     pub async fn stop(&self) {
         self.inner.tasks.stop(crate::call::pipeline::STOP_TIMEOUT).await;
+        // Last, because calls that end during the stop still record their outcome.
         self.inner.ledger.stop().await;
     }
 
@@ -283,13 +275,11 @@ impl Host {
     }
 
     /// Returns the audit log of definitions and entries. Reading and writing it block.
-    #[must_use]
     pub fn audit(&self) -> &Audit {
         &self.inner.audit
     }
 
     /// Returns the hooks of all levels, whether or not they are in force.
-    #[must_use]
     pub fn hooks(&self) -> Arc<HookSet> {
         self.inner.hooks.set()
     }
@@ -303,7 +293,6 @@ impl Host {
     }
 
     /// Returns the answers to requests of servers, for callers without their own.
-    #[must_use]
     pub fn answers(&self) -> &Arc<dyn Answers> {
         &self.inner.answers
     }
@@ -318,7 +307,6 @@ impl Host {
 }
 
 impl HostInner {
-    /// Starts the tasks for notifications, the audit log and first-use questions.
     fn spawn_watchers(&self, first_use: FirstUseAsks) {
         notify_pending_reviews(&self.config, &self.environment, &self.tasks, &self.events);
         self.leases.spawn_audit(&self.pins, self.audit.clone(), &self.tasks);
@@ -371,7 +359,7 @@ fn review_queue(record: Recording, state: &std::path::Path) -> ReviewQueue {
     ReviewQueue::new(file, DEFAULT_REVIEW_LIMIT)
 }
 
-/// Stores late answers in the ledger; they change no outcome.
+/// Stores answers that arrive after their call has ended, without changing its outcome.
 fn keep_late_answers(ledger: &Ledger, mut late: mpsc::Receiver<(u64, Json)>, tasks: &Tasks) {
     let ledger = ledger.clone();
     let stopping = tasks.stop_token().clone();
@@ -387,8 +375,7 @@ fn keep_late_answers(ledger: &Ledger, mut late: mpsc::Receiver<(u64, Json)>, tas
 /// Returns the path of the ledger below the state folder.
 #[must_use]
 pub fn ledger_file(state: &std::path::Path) -> PathBuf {
-    // A separate folder: the state folder is watched for approvals, and the ledger changes
-    // constantly.
+    // A separate folder: the state folder is watched for approvals, and the ledger changes often.
     state.join("record").join("calls.db")
 }
 

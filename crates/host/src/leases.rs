@@ -16,14 +16,13 @@ use switchboard_trust::{
 
 use crate::host::Host;
 
-/// Creates leases, and caches what depends only on the edition of the fleet.
+/// Creates leases, and caches the parts that depend only on the edition of the fleet.
 pub(crate) struct Leases {
     scanner: FleetScanner,
     cached: Mutex<Option<CachedCatalog>>,
     checks: Arc<CheckCache>,
 }
 
-/// The catalog of one edition of the fleet.
 struct CachedCatalog {
     edition: u64,
     catalog: Arc<Catalog>,
@@ -61,8 +60,7 @@ impl Leases {
         Self { scanner, cached: Mutex::default(), checks: Arc::default() }
     }
 
-    /// Scans definitions as soon as servers offer them, whether or not a lease is taken, and writes
-    /// the findings to the audit log.
+    /// Scans definitions as soon as servers offer them, and writes the findings to the audit log.
     pub(crate) fn spawn_audit(&self, pins: &PinGate, audit: Audit, tasks: &Tasks) {
         let scanner = self.scanner.clone();
         let mut changes = pins.visible().changes();
@@ -95,6 +93,7 @@ impl Leases {
         let visible = self.scanner.scan(fleet);
         let fleet = Arc::clone(&visible.fleet);
         let mut cached = self.cached.lock();
+        // The lock is held while the catalog is built, so that concurrent callers build it once.
         let current = cached.take().filter(|cached| cached.edition == fleet.edition);
         let current = current.unwrap_or_else(|| CachedCatalog {
             edition: fleet.edition,
@@ -128,20 +127,16 @@ impl Leases {
 
 impl Host {
     /// Returns a lease on the current catalog.
-    #[must_use]
     pub fn lease(&self) -> Lease {
         self.leases().lease(self.fleet().load(), self.rules())
     }
 
-    /// Returns every definition in which the scanner found something, including those that it
-    /// removed from all leases.
-    #[must_use]
+    /// Returns every definition that the scanner flagged, including those removed from all leases.
     pub fn flagged(&self) -> Arc<[Flagged]> {
         Arc::clone(&self.leases().scanner.scan(self.fleet().load()).flagged)
     }
 
     /// Like [`Host::flagged`], for all definitions of servers, approved or not.
-    #[must_use]
     pub fn all_flagged(&self) -> Vec<Flagged> {
         if !self.config().load().settings.scan {
             return Vec::new();
@@ -151,11 +146,11 @@ impl Host {
         self.leases().scanner.scanner.flagged_definitions(&offered)
     }
 
-    /// Returns the rule that denies a target to everyone, if there is one. For requests that are
-    /// not calls, such as subscriptions.
+    /// Returns the rule that denies a request that is not a call, such as a subscription.
     pub(crate) fn forbidding_rule(&self, target: &Target) -> Option<String> {
         let config = self.config().load();
         let policy = self.rules().policy(&config.policies);
+        // Such a request has no caller; a person is the caller whom the fewest rules restrict.
         let caller = Caller::person();
         let session = SessionFacts::default();
         let server = config.servers.get(target.server.as_str());

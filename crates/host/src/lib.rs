@@ -1,5 +1,4 @@
-//! The engine of Switchboard: runs calls from a configuration to a durable record, and supervises
-//! the servers.
+//! The engine of Switchboard: supervises the servers, and runs and records their calls.
 //!
 //! A program that embeds it gets every configured MCP server behind one handle, [`Host`]. The host
 //! starts, supervises and stops the servers. Every call is checked, allowed by rules or by a
@@ -28,12 +27,11 @@
 //! # Overview
 //!
 //! - Start and stop: [`Options`], [`Host::start`], [`Host::wait_settled`], [`Host::stop`].
-//! - See what can be called, and keep it stable: [`Host::lease`], [`Lease`].
+//! - List what can be called, and keep the list stable: [`Host::lease`], [`Lease`].
 //! - Call: [`Host::call`] with a [`ProposedCall`]; [`Host::call_with`] to watch, answer or cancel.
 //! - Call with Rust types: [`Host::call_for`], [`Host::call_for_content`];
 //!   `switchboard generate rust` writes the functions.
-//! - Identify the caller: [`Caller::person`], [`Caller::program`], [`Caller::model`]; rules depend
-//!   on it.
+//! - Identify the caller to rules: [`Caller::person`], [`Caller::program`], [`Caller::model`].
 //! - Decide calls: [`Reviewer`]; a function from a question to an answer is one.
 //! - Answer questions of servers: [`Asker`]; a function from a question to a reply is one.
 //!   [`Host::answer_for`] sets one for a single call.

@@ -23,18 +23,17 @@ pub struct Options {
     pub places: Places,
     /// The environment of this process, as a value.
     pub environment: Environment,
-    /// A program with its first arguments that runs between this process and each server, so that
-    /// no server outlives the host. Without one, servers end when the host stops, but not when it
-    /// is killed.
+    /// A program with its first arguments that runs between this process and each server. Without
+    /// one, servers end when the host stops, but not when it is killed.
     pub keeper: Option<Vec<String>>,
     /// Reviews calls whose verdict is *ask*.
     pub reviewer: Arc<dyn Reviewer>,
     /// Answers requests of servers.
     pub answers: Arc<dyn Answers>,
-    /// The queue in which questions are visible to other faces. Must be the one that `answers`
-    /// uses, if that has one; `None` creates a queue.
+    /// The queue in which other faces see questions; must be the one of `answers`, if that has one.
+    /// `None` creates a queue.
     pub waiting: Option<ReviewQueue>,
-    /// Starts only these servers.
+    /// The only servers to start, if given.
     pub only: Option<Vec<ServerId>>,
     pub record: Recording,
     /// How long a server may take to start.
@@ -47,8 +46,7 @@ pub struct Options {
     pub roots: Vec<PathBuf>,
     /// In-process servers; [`Options::with_server`] adds one.
     pub in_process: BTreeMap<ServerId, Arc<InProcess>>,
-    /// The lock file that replaces local approvals: definitions that it does not list are
-    /// quarantined.
+    /// The lock file that replaces local approvals; definitions not in it are quarantined.
     pub lock: Option<LockFile>,
     /// Whether unapproved servers are added to the review queue.
     pub first_use: FirstUseAsks,
@@ -98,13 +96,11 @@ impl Options {
     }
 }
 
-/// The reason that a host cannot start.
+/// Why a host cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
-    /// The ledger cannot be opened.
     #[error("calls cannot be recorded: {0}")]
     Ledger(#[from] LedgerError),
-    /// The rules cannot be read, so no call could be decided.
     #[error("the rules cannot be read: {0}")]
     Policy(ConfigError),
 }

@@ -1,6 +1,6 @@
 //! The public view of policy: questions, explanations and replays.
 //!
-//! Deciding is internal: `PermittedCall` is not exported.
+//! Decisions are made inside the host: `PermittedCall` is not exported.
 //!
 //! ```compile_fail
 //! use switchboard_host::policy::PermittedCall;
@@ -25,6 +25,7 @@ pub use switchboard_policy::{
 #[must_use]
 pub fn past_call(recorded: &FullCall, annotations: &PinnedAnnotations) -> PastCall {
     let summary = &recorded.summary;
+    // A reviewer or a hook may have edited the arguments; the edited ones were decided and sent.
     let bytes = recorded.sent_arguments.as_ref().unwrap_or(&recorded.arguments);
     let target = Target::new(summary.kind, &summary.server, &summary.target);
     PastCall {

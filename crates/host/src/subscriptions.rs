@@ -11,17 +11,14 @@ use switchboard_fleet::{
 
 use crate::host::Host;
 
-/// How long `caught_up` waits for messages already received.
+/// How long `caught_up` waits for the processing of messages already received.
 const CATCH_UP_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Host {
     /// Subscribes to changes of a resource, reported as events, until the result is dropped. The
     /// subscription is renewed after a reconnect.
-    ///
-    /// # Errors
-    /// Returns an error if the server is not ready, does not support subscriptions, or a rule
-    /// denies it.
     pub fn subscribe(&self, server: &str, uri: &str) -> Result<Subscription, SubscribeError> {
+        // Change notifications also reveal something about a resource that is denied.
         if let Some(by) = self.forbidding_rule(&Target::new(TargetKind::Resource, server, uri)) {
             return Err(SubscribeError::NotAllowed(by));
         }
@@ -36,22 +33,18 @@ impl Host {
         Ok(self.subscriptions().subscribe(id, uri))
     }
 
-    /// Waits briefly until all messages received from a server are processed, so that messages sent
+    /// Waits briefly until all messages received from a server are processed, so that those sent
     /// before an answer are known when the answer is forwarded.
     pub async fn caught_up(&self, server: &str) {
         let fleet = self.fleet().load();
         let instances = fleet.servers.get(server).into_iter().flat_map(|server| &server.instances);
         for instance in instances.filter(|instance| instance.peer.is_some()) {
-            // The answer must not wait longer for messages that a server has yet to finish.
+            // A timeout is fine: the answer matters more than messages that arrive slowly.
             _ = tokio::time::timeout(CATCH_UP_TIMEOUT, instance.health.caught_up()).await;
         }
     }
 
     /// Requests completions for an argument value from a server of the lease.
-    ///
-    /// # Errors
-    /// Returns an error if the server is not ready, does not support completion, does not answer in
-    /// time, or a rule denies it.
     pub async fn complete(
         &self,
         lease: &Lease,

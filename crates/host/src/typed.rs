@@ -8,37 +8,26 @@ use switchboard_wire::Json;
 
 use crate::host::Host;
 
-/// The reason that a typed call returned no value.
+/// Why a typed call returned no value.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum CallError {
     /// The arguments do not serialize to a JSON object; no call was made.
-    #[error("the arguments for `{target}` are no JSON object: {why}")]
+    #[error("the arguments for `{target}` are not a JSON object: {why}")]
     Arguments {
         target: String,
         /// The actual type, or the serialization error.
         why: String,
     },
-    /// The call ended without a successful result.
     #[error("`{target}` ended as {}{}", outcome.kind, outcome_text(outcome))]
-    Ended {
-        target: String,
-        /// The outcome, with the result of a tool that reports an error.
-        outcome: Box<Outcome>,
-    },
+    Ended { target: String, outcome: Box<Outcome> },
     /// The result does not deserialize to the requested type.
-    #[error("the result of `{target}` has another shape: {why}")]
-    Shape {
-        target: String,
-        why: String,
-        /// The outcome with the raw result.
-        outcome: Box<Outcome>,
-    },
+    #[error("the result of `{target}` does not have the expected type: {why}")]
+    Shape { target: String, why: String, outcome: Box<Outcome> },
 }
 
 impl CallError {
-    /// Returns the outcome of the call, if one was made.
-    #[must_use]
+    /// Returns the outcome, with the raw result if there is one; `None` if no call was made.
     pub fn outcome(&self) -> Option<&Outcome> {
         match self {
             Self::Arguments { .. } => None,
@@ -47,7 +36,6 @@ impl CallError {
     }
 
     /// Returns the next step for the user.
-    #[must_use]
     pub fn hint(&self) -> Option<&str> {
         self.outcome()?.hint.as_deref()
     }
@@ -56,12 +44,7 @@ impl CallError {
 impl Host {
     /// Calls a tool on the current catalog and deserializes its structured result.
     ///
-    /// Pass `()` for no arguments. The call is subject to the same rules as [`Host::call`], and
-    /// recorded in the same way.
-    ///
-    /// # Errors
-    /// Returns an error if the call does not end with a result, or if the result has no structured
-    /// content of this type.
+    /// Pass `()` for no arguments. The call is decided and recorded as by [`Host::call`].
     pub async fn call_for<T: DeserializeOwned>(
         &self,
         caller: &Caller,
@@ -82,9 +65,6 @@ impl Host {
     }
 
     /// Like [`Host::call_for`], for a tool without an output schema: returns the content items.
-    ///
-    /// # Errors
-    /// Returns an error if the call does not end with a result.
     pub async fn call_for_content(
         &self,
         caller: &Caller,
@@ -122,22 +102,22 @@ impl Host {
     }
 }
 
-/// Serializes arguments to a JSON object; `()` becomes an empty one.
 fn to_object(arguments: &(impl Serialize + ?Sized)) -> Result<Json, String> {
     match serde_json::to_value(arguments) {
+        // `()` serializes to null.
         Ok(Value::Null) => Ok(crate::call::pipeline::no_arguments()),
         Ok(object @ Value::Object(_)) => Ok(Json::from(&object)),
         Ok(Value::Bool(_)) => Err("a boolean".to_owned()),
         Ok(Value::Number(_)) => Err("a number".to_owned()),
-        Ok(Value::String(_)) => Err("a text".to_owned()),
-        Ok(Value::Array(_)) => Err("a list".to_owned()),
+        Ok(Value::String(_)) => Err("a string".to_owned()),
+        Ok(Value::Array(_)) => Err("an array".to_owned()),
         Err(error) => Err(error.to_string()),
     }
 }
 
 /// Returns the message of an outcome, or else the first text of the tool's own error.
 fn outcome_text(outcome: &Outcome) -> String {
-    let told = outcome.message.clone().or_else(|| {
+    let text = outcome.message.clone().or_else(|| {
         let result = outcome.result.as_ref()?;
         let reply = Reply::from_json(&String::from_utf8_lossy(result)).ok()?;
         reply.items.into_iter().find_map(|item| match item {
@@ -145,7 +125,8 @@ fn outcome_text(outcome: &Outcome) -> String {
             _ => None,
         })
     });
-    told.map(|told| format!(": {}", switchboard_text::escape_line(&told))).unwrap_or_default()
+    // The text comes from a server: escape sequences must not reach a terminal.
+    text.map(|text| format!(": {}", switchboard_text::escape_line(&text))).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -164,8 +145,8 @@ mod tests {
         assert_eq!(to_object(&()).map(|json| json.as_str().to_owned()), Ok("{}".to_owned()));
         for (value, word) in [
             (json!(1), "a number"),
-            (json!([1]), "a list"),
-            (json!("x"), "a text"),
+            (json!([1]), "an array"),
+            (json!("x"), "a string"),
             (json!(true), "a boolean"),
         ] {
             assert_eq!(shown(value), Err(word.to_owned()));

@@ -7,19 +7,17 @@ use serde_json::Value;
 
 use crate::tree::{Scalar, TreeReader, read_tree};
 
-/// A JSON value that keeps duplicate names: another reader may take a different one of them than we
-/// do.
+/// A JSON value with sorted members, including duplicate names.
+// Duplicates are kept because parsers differ in which one they use: a change of either counts.
 #[derive(Clone, Debug, PartialEq)]
 pub enum CanonicalNode {
     /// A scalar, as JSON text.
     Plain(String),
     List(Vec<Self>),
-    /// Sorted by name.
     Members(Vec<(String, Self)>),
 }
 
 /// Returns the canonical text of a definition; malformed JSON is returned unchanged.
-#[must_use]
 pub fn canonicalize(raw: &str) -> String {
     CanonicalNode::parse(raw).map_or_else(|| raw.to_owned(), |node| node.to_string())
 }

@@ -16,21 +16,16 @@ impl Json {
     pub const NULL: Self = Self(Bytes::from_static(b"null"));
 
     /// Wraps text that is known to be JSON, for instance because a serializer wrote it.
-    #[must_use]
     pub fn from_trusted(text: String) -> Self {
         Self(Bytes::from(text))
     }
 
     /// Wraps bytes that are known to be JSON text, for instance because they came from a [`Json`].
-    #[must_use]
     pub const fn from_trusted_bytes(bytes: Bytes) -> Self {
         Self(bytes)
     }
 
     /// Checks that `bytes` are JSON text and keeps them unchanged.
-    ///
-    /// # Errors
-    /// Returns an error if they are not JSON.
     pub fn parse(bytes: Bytes) -> Result<Self, serde_json::Error> {
         serde_json::from_slice::<&RawValue>(&bytes)?;
         Ok(Self(bytes))
@@ -41,55 +36,50 @@ impl Json {
         Self(line.slice_ref(text.as_bytes()))
     }
 
-    /// Returns `text`, which must be JSON, as a [`Json`]: shared if it borrows from `self`, else
-    /// copied.
-    #[must_use]
+    /// Returns `text`, which must be JSON, as a [`Json`]; shared if it borrows from `self`.
     pub fn slice(&self, text: &str) -> Self {
+        // `Bytes::slice_ref` would panic for a text from elsewhere, so addresses are compared.
         let whole = self.0.as_ptr().addr();
         let part = text.as_ptr().addr();
-        let start = part.checked_sub(whole);
-        let range = start.map(|start| start..start + text.len());
+        let range = part.checked_sub(whole).map(|start| start..start + text.len());
         match range.filter(|range| range.end <= self.0.len()) {
             Some(range) => Self(self.0.slice(range)),
             None => Self(Bytes::copy_from_slice(text.as_bytes())),
         }
     }
 
-    /// Returns the text.
-    #[must_use]
+    /// Returns the JSON text unchanged.
     pub fn as_str(&self) -> &str {
-        // Every constructor requires bytes that a JSON parser accepted, so they are UTF-8.
+        // Every constructor requires bytes that a JSON parser accepted, so the check cannot fail.
+        // It is repeated because skipping it would need `unsafe`.
         utf8(&self.0).unwrap_or("null")
     }
 
     /// Returns the bytes of the text.
-    #[must_use]
     pub const fn bytes(&self) -> &Bytes {
         &self.0
     }
 
     /// Deserializes the text; borrowed fields point into it.
-    ///
-    /// # Errors
-    /// Returns an error if the text does not match `T`.
     pub fn read<'a, T: Deserialize<'a>>(&'a self) -> Result<T, serde_json::Error> {
         serde_json::from_str(self.as_str())
     }
 
     /// Returns the value of a JSON string, unescaped.
-    #[must_use]
     pub fn as_text(&self) -> Option<Cow<'_, str>> {
         self.read().ok()
     }
 }
 
-/// Validates bytes as UTF-8 with SIMD, since a gateway does it often and messages may be long.
+/// Returns the bytes as text, if they are UTF-8.
 pub fn utf8(bytes: &[u8]) -> Option<&str> {
+    // With SIMD: every message of a gateway passes here, and messages may be long.
     simdutf8::basic::from_utf8(bytes).ok()
 }
 
 impl fmt::Debug for Json {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Without the text, which may contain secrets and would end up in logs.
         write!(f, "Json({} bytes)", self.0.len())
     }
 }

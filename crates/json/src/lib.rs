@@ -1,9 +1,9 @@
 //! Lossless JSON: text that is forwarded unchanged, and readers for it.
 //!
-//! In goes JSON text; out come the same bytes, shared ([`Json`]), borrowed slices of its members
-//! ([`for_each_member`]), types read from an object ([`Members`]) or from a value of any shape
-//! ([`read_tree`]), its canonical form, or the difference between two values. Key order and
-//! duplicate keys stay visible. Nothing here does I/O or knows what a message means.
+//! The crate takes JSON text. It returns the same bytes, shared ([`Json`]), borrowed slices of its
+//! members ([`for_each_member`]), types read from an object ([`Members`]) or from a value of any
+//! shape ([`read_tree`]), its canonical form, or the difference between two values. Key order and
+//! duplicate keys stay visible. It never does I/O or interprets a message.
 
 mod canonical;
 mod json;

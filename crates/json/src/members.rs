@@ -1,26 +1,23 @@
 //! A fast scanner for the members of a JSON object: names are decoded, values stay raw.
 //!
-//! A general parser inspects every byte of a text to find its end. Most bytes of a message are in a
-//! few long strings, in which only three kinds of bytes matter: these are searched for many bytes
-//! at a time.
+//! A general parser inspects every byte. Most bytes of a message are in a few long strings, where
+//! only three kinds of bytes matter: these are searched for in blocks.
 
 use std::borrow::Cow;
 
-/// Number of 8-byte blocks of a string checked before `memchr` is used: most strings end earlier.
+/// Number of 8-byte blocks of a string that are checked before `memchr` is used.
 const MAX_SHORT_BLOCKS: usize = 4;
 
-/// The reason that a text has no members.
+/// The reason that a text is not an object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MembersError {
     NotJson,
-    /// It is JSON, but not an object.
     NotAnObject,
 }
 
 /// Calls `each` with the name and the value of every member, in order.
 ///
-/// # Errors
-/// Returns an error if the text is not an object; the members passed until then must be discarded.
+/// After an error, the members passed so far must be discarded.
 pub fn for_each_member<'a>(
     text: &'a str,
     mut each: impl FnMut(Cow<'a, str>, &'a str),
@@ -43,8 +40,8 @@ pub fn for_each_member<'a>(
 struct JsonWalker<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// The closing brackets of open values: a stack instead of recursion, since the sender chooses
-    /// the depth.
+    /// The closing brackets of open values.
+    // A stack instead of recursion: the sender chooses the depth and could overflow the call stack.
     open: Vec<u8>,
 }
 
@@ -181,6 +178,7 @@ impl<'a> JsonWalker<'a> {
     /// Scans the rest of a number, after its first digit.
     fn number(&mut self, first: u8) -> Option<()> {
         match first {
+            // JSON forbids leading zeros.
             b'0' => {}
             b'1'..=b'9' => self.digits(),
             _ => return None,
@@ -241,6 +239,7 @@ impl<'a> JsonWalker<'a> {
 /// character, checked in blocks; `None` if a search finds no end or a control character.
 fn plain_prefix(rest: &[u8]) -> Option<usize> {
     let (blocks, _) = rest.as_chunks::<8>();
+    // A short string ends before a call of `memchr` would pay off.
     for (number, block) in blocks.iter().take(MAX_SHORT_BLOCKS).enumerate() {
         let special = special_in(*block);
         if special != 0 {
@@ -257,9 +256,10 @@ fn plain_prefix(rest: &[u8]) -> Option<usize> {
 }
 
 /// Returns a word in which the highest bit of each byte is set that is a quote, a backslash or a
-/// control character. Only the lowest of these bits is reliable: higher ones may be false
-/// positives, because a subtraction borrows from the next byte.
+/// control character. Only the lowest of these bits is reliable.
 const fn special_in(block: [u8; 8]) -> u64 {
+    // Each subtraction borrows from the next byte if it finds something, so higher bits may be
+    // false positives. Little-endian, so that the lowest bits belong to the first byte.
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGH: u64 = ONES << 7;
     let word = u64::from_le_bytes(block);
@@ -271,10 +271,10 @@ const fn special_in(block: [u8; 8]) -> u64 {
     (control | quotes | backslashes) & HIGH
 }
 
-/// Decodes a JSON string. Escapes must be resolved, since they can disguise a name.
-#[must_use]
+/// Decodes a JSON string, borrowed if it has no escapes.
 pub fn decode_string(quoted: &str) -> Option<Cow<'_, str>> {
     let inner = quoted.strip_prefix('"')?.strip_suffix('"')?;
+    // Escapes could disguise a name from a check: `"\u006dethod"` is `method`.
     if inner.contains('\\') {
         return serde_json::from_str(quoted).ok().map(Cow::Owned);
     }

@@ -1,5 +1,4 @@
-//! JSON objects read in the order of the text, including duplicate names; values stay as they were
-//! written.
+//! JSON objects in the order of the text, including duplicate names; values stay unchanged.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -12,7 +11,8 @@ use serde_json::value::RawValue;
 
 use crate::canonical::to_json_string;
 
-/// Maximum depth of pretty-printing; deeper values are printed as they were written.
+/// Maximum depth of pretty-printing; deeper values are printed unchanged.
+// Each level parses its text again, so the cost grows with the depth times the length.
 const MAX_DEPTH: usize = 64;
 
 /// A type that is read from an object, member by member in the order of the text.
@@ -24,9 +24,6 @@ pub trait FromMembers<'de>: Default {
 
     /// Reads the value of the member `name` from `map`. The implementation decides whether a
     /// duplicate name is an error.
-    ///
-    /// # Errors
-    /// Returns an error if the type does not accept the value.
     fn read_member<A: MapAccess<'de>>(
         &mut self,
         name: Cow<'de, str>,
@@ -34,10 +31,7 @@ pub trait FromMembers<'de>: Default {
     ) -> Result<(), A::Error>;
 }
 
-/// Deserializes an object.
-///
-/// # Errors
-/// Returns an error if the input is not an object, or if the type rejects a member.
+/// Deserializes an object member by member.
 pub fn deserialize_members<'de, T: FromMembers<'de>, D: Deserializer<'de>>(
     from: D,
 ) -> Result<T, D::Error> {
@@ -96,32 +90,29 @@ impl<'de: 'a, 'a, V: Deserialize<'de>> Deserialize<'de> for Members<'a, V> {
 
 impl<'a> RawMembers<'a> {
     /// Parses an object; `None` if the text is not one.
-    #[must_use]
     pub fn parse(text: &'a str) -> Option<Self> {
         serde_json::from_str(text).ok()
     }
 
     /// Returns the first member of that name.
-    #[must_use]
     pub fn first(&self, name: &str) -> Option<&'a RawValue> {
         self.0.iter().find(|(key, _)| key == name).map(|(_, value)| *value)
     }
 
-    /// Returns the last member of that name, which most JSON parsers use, unless it is `null`.
-    #[must_use]
+    /// Returns the last member of that name, unless it is `null`.
     pub fn get(&self, name: &str) -> Option<&'a RawValue> {
+        // Most JSON parsers use the last duplicate. `null` counts as absent: many servers write it
+        // for optional fields.
         let found = self.0.iter().rev().find(|(key, _)| key == name);
         found.map(|(_, value)| *value).filter(|value| value.get() != "null")
     }
 
     /// Returns the member as a string, if it is one.
-    #[must_use]
     pub fn text(&self, name: &str) -> Option<String> {
         self.get(name).and_then(text)
     }
 
     /// Pretty-prints the object without one member.
-    #[must_use]
     pub fn pretty_without(&self, left_out: &str) -> String {
         let mut out = String::new();
         write_object(&mut out, self.0.iter().filter(|(name, _)| name != left_out), 0);
@@ -130,13 +121,13 @@ impl<'a> RawMembers<'a> {
 }
 
 /// Returns the distinct names of a schema's `properties` in the order of the text.
-#[must_use]
 pub fn property_names(schema: &str) -> Vec<String> {
     #[derive(serde::Deserialize)]
     struct Outline<'a> {
         #[serde(borrow)]
         properties: Option<Members<'a, IgnoredAny>>,
     }
+    // A malformed schema has no properties that could be listed.
     let outline = serde_json::from_str::<Outline<'_>>(schema).ok();
     let Members(members) = outline.and_then(|outline| outline.properties).unwrap_or_default();
     let mut seen = HashSet::new();
@@ -149,7 +140,7 @@ pub fn text(value: &RawValue) -> Option<String> {
     serde_json::from_str(value.get()).ok()
 }
 
-/// Pretty-prints a value.
+/// Pretty-prints a value; members keep their order.
 pub fn pretty(value: &RawValue) -> String {
     let mut out = String::new();
     write_value(&mut out, value, 0);

@@ -6,12 +6,12 @@ use serde_json::Value;
 
 use crate::canonical::CanonicalNode;
 
-/// Number of characters shown around a change.
+/// Number of characters shown on each side of a change.
 const CONTEXT_CHARS: usize = 60;
-/// Maximum number of lines; further ones are only counted.
+/// Maximum number of lines of a diff; further ones are only counted.
 const MAX_LINES: usize = 200;
 
-/// Returns the lines that change `before` to `now`; both are JSON texts.
+/// Returns the changes from `before` to `now`, which are JSON texts, as lines with `-` and `+`.
 pub fn diff(before: Option<&str>, now: &str) -> String {
     let old = leaves(before);
     let new = leaves(Some(now));
@@ -37,9 +37,9 @@ pub fn diff(before: Option<&str>, now: &str) -> String {
     lines.join("\n")
 }
 
-/// Returns the names of the top-level members that differ. Only names of the protocol are returned:
-/// a server chooses all others, so they are reported together as `other parts`.
+/// Returns the names of the top-level members that differ; unknown ones together as `other parts`.
 pub fn changed_parts(before: &str, now: &str) -> Vec<&'static str> {
+    // A server chooses other names itself, and could put instructions to the model into them.
     const KNOWN: [&str; 11] = [
         "name", "title", "description", "inputSchema", "outputSchema", "annotations", "arguments",
         "icons", "execution", "mimeType", "_meta",
@@ -71,6 +71,7 @@ fn leaves(text: Option<&str>) -> BTreeMap<String, String> {
     if let Some(text) = text {
         match CanonicalNode::parse(text) {
             Some(node) => collect_leaves(String::new(), &node, &mut found),
+            // Malformed JSON is compared as a whole, so that a change of it is still visible.
             None => {
                 found.insert("definition".to_owned(), text.to_owned());
             }
@@ -118,6 +119,7 @@ fn excerpt_change(old: &str, new: &str) -> (String, String) {
     let old: Vec<char> = old.chars().collect();
     let new: Vec<char> = new.chars().collect();
     let same = old.iter().zip(&new).take_while(|(left, right)| left == right).count();
+    // Bounded, so that the common end does not overlap the common beginning: `aa` and `aaa`.
     let rest = old.len().min(new.len()) - same;
     let end = old.iter().rev().zip(new.iter().rev()).take(rest);
     let end = end.take_while(|(left, right)| left == right).count();

@@ -1,4 +1,4 @@
-//! The single visitor for JSON values of any shape, in the order of the text.
+//! The single visitor for JSON values of any shape.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -37,36 +37,25 @@ pub enum Step<'a> {
 
 /// Builds a node from each value that [`read_tree`] visits, children before their parent.
 pub trait TreeReader {
-    /// The result for one value.
     type Node;
     /// Collects the members of an object, and decides whether duplicate names are accepted.
     type Members: MemberStore<Self::Node>;
 
-    /// Builds a node from a scalar.
     fn scalar(&mut self, scalar: Scalar<'_>) -> Self::Node;
-
-    /// Builds a node from an array.
     fn list(&mut self, items: Vec<Self::Node>) -> Self::Node;
-
-    /// Builds a node from an object.
     fn object(&mut self, members: Self::Members) -> Self::Node;
 
     /// Called before a child is read; also for the index after the last item of an array.
     fn enter(&mut self, _: Step<'_>) {}
-
-    /// Called after a child was read.
     fn leave(&mut self) {}
 }
 
-/// A collection of members: a `Vec` keeps duplicate names, a `Map` rejects them, `()` keeps
-/// nothing.
+/// A collection of members: a `Vec` keeps duplicate names, a `Map` rejects them, `()` is empty.
 pub trait MemberStore<V>: Default {
-    /// Returns whether a member of this name is rejected.
     fn rejects(&self, _: &str) -> bool {
         false
     }
 
-    /// Appends a member.
     fn add(&mut self, name: Cow<'_, str>, value: V);
 }
 
@@ -91,10 +80,6 @@ impl<V> MemberStore<V> for () {
 }
 
 /// Reads one value of any shape.
-///
-/// # Errors
-/// Returns an error if the input is malformed, a number is out of range, the nesting is too deep
-/// for the deserializer, or the reader rejects a duplicate name.
 pub fn read_tree<'de, R: TreeReader, D: Deserializer<'de>>(
     reader: &mut R,
     from: D,
@@ -102,11 +87,9 @@ pub fn read_tree<'de, R: TreeReader, D: Deserializer<'de>>(
     TreeVisitor(reader).deserialize(from)
 }
 
-/// Parses JSON text and rejects duplicate names, since different parsers use different ones.
-///
-/// # Errors
-/// Returns the errors of [`read_tree`], and an error if the value is followed by more input.
+/// Parses JSON text; rejects duplicate names and trailing input.
 pub fn read_strictly(text: &[u8]) -> Result<Value, serde_json::Error> {
+    // Parsers differ in which duplicate they use, so two of them would read different documents.
     struct StrictReader;
     impl TreeReader for StrictReader {
         type Node = Value;
@@ -174,6 +157,7 @@ impl<'de, R: TreeReader> Visitor<'de> for TreeVisitor<'_, R> {
     fn visit_seq<A: SeqAccess<'de>>(self, mut values: A) -> Result<R::Node, A::Error> {
         let mut items = Vec::new();
         loop {
+            // The end of the array shows only when the next item is read.
             self.0.enter(Step::Index(items.len()));
             let item = values.next_element_seed(TreeVisitor(&mut *self.0))?;
             self.0.leave();
@@ -188,7 +172,7 @@ impl<'de, R: TreeReader> Visitor<'de> for TreeVisitor<'_, R> {
         let mut members = R::Members::default();
         while let Some(MemberName(name)) = map.next_key()? {
             if members.rejects(&name) {
-                return Err(Error::custom(format_args!("`{name}` stands there twice")));
+                return Err(Error::custom(format_args!("duplicate key `{name}`")));
             }
             self.0.enter(Step::Name(&name));
             let value = map.next_value_seed(TreeVisitor(&mut *self.0))?;
@@ -210,8 +194,8 @@ mod tests {
     fn a_member_that_stands_twice_is_refused_at_any_depth() {
         for (text, expected) in [
             (r#"{"a":1,"b":[{"c":null}]}"#, Ok(())),
-            (r#"{"a":1,"a":2}"#, Err("`a` stands there twice at line 1 column 10")),
-            (r#"{"b":[{"c":1,"\u0063":2}]}"#, Err("`c` stands there twice at line 1 column 21")),
+            (r#"{"a":1,"a":2}"#, Err("duplicate key `a` at line 1 column 10")),
+            (r#"{"b":[{"c":1,"\u0063":2}]}"#, Err("duplicate key `c` at line 1 column 21")),
             ("{} x", Err("trailing characters at line 1 column 4")),
         ] {
             let got = read_strictly(text.as_bytes()).map(|_| ()).map_err(|error| error.to_string());

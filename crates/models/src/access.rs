@@ -8,20 +8,15 @@ use switchboard_prompting::{ModelError, ModelErrorKind};
 
 use crate::providers::{ProviderSpec, provider_spec};
 
-/// Headers that may carry an API key.
 const KEY_HEADERS: [&str; 4] = ["authorization", "x-api-key", "x-goog-api-key", "api-key"];
-/// Minimum length of a secret to redact; shorter values occur in ordinary text.
+// Shorter values occur in ordinary text, and redacting them would garble messages.
 const MIN_SECRET_CHARS: usize = 6;
 
 /// The base URL and credentials of a vendor. Not `Debug`, since it contains secrets.
 pub(crate) struct VendorAccess {
-    /// The base URL, to which paths are appended.
     pub(crate) base: Url,
-    /// Headers sent with every request.
     pub(crate) headers: HeaderMap,
-    /// Values to redact from messages.
-    secrets: Vec<String>,
-    /// The environment variable of the key, for hints.
+    secrets: Vec<String>, // Redacted from messages.
     pub(crate) key_variable: Option<String>,
 }
 
@@ -53,6 +48,7 @@ impl VendorAccess {
             };
             let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
             let mut sent = HeaderValue::from_str(value).map_err(|_| bad())?;
+            // Keeps the value out of debug output. Headers of a profile often carry keys.
             sent.set_sensitive(true);
             headers.insert(header, sent);
             secrets.push(value.clone());
@@ -66,13 +62,12 @@ impl VendorAccess {
         Ok(Self { base, headers, secrets, key_variable })
     }
 
-    /// Redacts secrets that the vendor may have echoed.
     pub(crate) fn without_secrets(&self, text: &str) -> String {
+        // Vendors echo parts of a request in their errors, and proxies echo headers.
         let hide = |text: String, secret: &String| text.replace(secret.as_str(), "***");
         self.secrets.iter().fold(text.to_owned(), hide)
     }
 
-    /// Appends path segments to the base URL.
     pub(crate) fn url_with_path(&self, segments: &[&str]) -> Url {
         let mut url = self.base.clone();
         // Only an address that cannot have a path has no segments, and such a base is rejected.
@@ -83,11 +78,9 @@ impl VendorAccess {
     }
 }
 
-/// How a vendor expects its key.
 #[derive(Clone, Copy)]
 pub(crate) enum KeyHeader {
     Bearer,
-    /// The bare key, in a header of this name.
     Named(&'static str),
 }
 
@@ -102,21 +95,23 @@ fn base_url(profile: &ModelProfile, spec: &ProviderSpec) -> Result<Url, ModelErr
         let message = format!("the `baseUrl` of the model `{}` {why}", profile.name);
         ModelError::new(ModelErrorKind::Profile, message)
     };
-    let url: Url = text.parse().map_err(|_| wrong("is no address"))?;
+    let url: Url = text.parse().map_err(|_| wrong("is not a URL"))?;
     if !matches!(url.scheme(), "http" | "https") || !url.has_host() {
         return Err(wrong("is neither `http://` nor `https://`"));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(wrong("holds a user name or password").with_hint("use `headers` for it"));
+        // A URL appears in logs and error messages, so it must not contain secrets.
+        return Err(wrong("contains a user name or password")
+            .with_hint("send credentials with `apiKeyEnv` or `headers`"));
     }
     Ok(url)
 }
 
-/// Returns the variables that may hold the key. The vendor's usual variable is not sent to a
-/// third-party address.
+/// Returns the variables that may hold the key.
 fn variables<'a>(profile: &'a ModelProfile, spec: &ProviderSpec) -> Vec<&'a str> {
     match &profile.api_key_env {
         Some(name) => vec![name],
+        // A third party must not receive the key that the user has with the vendor.
         None if is_elsewhere(profile, spec) => Vec::new(),
         None => spec.key_variables.to_vec(),
     }
@@ -146,6 +141,7 @@ fn key(
 }
 
 fn needs_key(profile: &ModelProfile, spec: &ProviderSpec, base: &Url) -> bool {
+    // Servers that imitate a vendor's API often run without authentication.
     let own_server = spec.is_key_optional_elsewhere
         && (is_elsewhere(profile, spec) || profile.base_url.is_some() && is_local(base));
     !spec.key_variables.is_empty() && !own_server
@@ -154,16 +150,16 @@ fn needs_key(profile: &ModelProfile, spec: &ProviderSpec, base: &Url) -> bool {
 fn missing_key(profile: &ModelProfile, spec: &ProviderSpec) -> ModelError {
     let name = &profile.name;
     let variable = variables(profile, spec).first().copied().unwrap_or_default();
-    let message = format!("there is no key for the model `{name}`");
+    let message = format!("no API key for the model `{name}`");
     ModelError::new(ModelErrorKind::BadKey, message).with_hint(match variable {
-        "" => "name the environment variable that holds the key as `apiKeyEnv`".to_owned(),
-        variable => format!("put the key into the environment variable `{variable}`"),
+        "" => "set `apiKeyEnv` to the name of the environment variable with the key".to_owned(),
+        variable => format!("set the environment variable `{variable}`"),
     })
 }
 
 fn plain_http(profile: &ModelProfile) -> ModelError {
     let message = format!(
-        "the key of the model `{}` would travel unprotected to another machine",
+        "the API key of the model `{}` would be sent unencrypted to another machine",
         profile.name
     );
     ModelError::new(ModelErrorKind::Profile, message).with_hint("use `https://` in `baseUrl`")
@@ -175,7 +171,7 @@ fn insert_key(headers: &mut HeaderMap, form: KeyHeader, key: &ApiKey) -> Result<
         KeyHeader::Named(name) => (name, key.value.clone()),
     };
     let mut value = HeaderValue::from_str(&text).map_err(|_| {
-        let message = format!("the value of `{}` is no key: it cannot be sent", key.variable);
+        let message = format!("the value of `{}` is not a valid API key", key.variable);
         ModelError::new(ModelErrorKind::BadKey, message)
             .with_hint(format!("set `{}` again, without line breaks", key.variable))
     })?;

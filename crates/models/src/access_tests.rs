@@ -44,8 +44,8 @@ fn a_key_is_needed_by_vendors_on_other_machines_only() {
     ] {
         let profile = profile(provider, base_url);
         let expected = variable.map(|variable| {
-            ModelError::new(ModelErrorKind::BadKey, "there is no key for the model `fast`")
-                .with_hint(format!("put the key into the environment variable `{variable}`"))
+            ModelError::new(ModelErrorKind::BadKey, "no API key for the model `fast`")
+                .with_hint(format!("set the environment variable `{variable}`"))
         });
         assert_eq!(find(&profile, &[]).err(), expected, "{provider:?} {base_url:?}");
         if let Some(variable) = variable {
@@ -64,7 +64,7 @@ fn a_variable_that_the_profile_names_must_be_set() {
     let named =
         ModelProfile { api_key_env: Some("MINE".to_owned()), ..profile(Provider::Ollama, None) };
     let error = find(&named, &[]).err().unwrap();
-    assert_eq!(error.hint.unwrap(), "put the key into the environment variable `MINE`");
+    assert_eq!(error.hint.unwrap(), "set the environment variable `MINE`");
     assert!(find(&named, &["MINE"]).ok().unwrap().headers.contains_key("authorization"));
 }
 

@@ -1,5 +1,4 @@
-//! Normalizes a conversation for vendors: every call has a result and every result a call, no
-//! message is empty, and images are included only for models that accept them.
+//! Normalizes a conversation for vendors, which reject calls without results and empty messages.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -7,11 +6,11 @@ use std::collections::VecDeque;
 use serde_json::Value;
 use switchboard_prompting::{CallResult, ChatMessage, Image, ModelInfo, RequestedCall};
 
-/// The first message of a conversation that starts in the middle.
+// Some vendors require a message of the user first.
 pub(crate) const CUT_BEGINNING: &str = "(The beginning of this conversation is not shown.)";
 const NO_RESULT: &str = "Error:\nThis call was not made, or its result is lost.";
 
-/// The image types that all vendors accept, with their canonical names.
+// The image types that all vendors accept, with their canonical names.
 const IMAGE_TYPES: [(&str, &str); 5] = [
     ("image/png", "image/png"),
     ("image/jpeg", "image/jpeg"),
@@ -20,25 +19,23 @@ const IMAGE_TYPES: [(&str, &str); 5] = [
     ("image/webp", "image/webp"),
 ];
 
-/// An image of an accepted type.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Picture<'a> {
     pub(crate) mime: &'static str,
     pub(crate) data: &'a str,
 }
 
-/// A normalized message.
+/// A normalized message; none is empty.
 #[derive(Debug, PartialEq)]
 pub(crate) enum VendorTurn<'a> {
-    /// A message of the user: text, images or both.
     User { text: Cow<'a, str>, images: Vec<Picture<'a>> },
-    /// A message of the model: text, calls, the vendor's original content, or several of them.
+    // `kept` is the original message, if it is from the same vendor.
     Assistant { text: &'a str, calls: &'a [RequestedCall], kept: Option<&'a Value> },
-    /// One result for each call of the previous turn, in order.
+    // One result for each call of the previous turn, in order.
     Results(Vec<AnsweredCall<'a>>),
 }
 
-/// The result of a call.
+/// A call of a conversation, with its result.
 #[derive(Debug, PartialEq)]
 pub(crate) struct AnsweredCall<'a> {
     pub(crate) id: &'a str,
@@ -48,7 +45,6 @@ pub(crate) struct AnsweredCall<'a> {
     pub(crate) failed: bool,
 }
 
-/// Normalizes a conversation into turns.
 pub(crate) fn turns<'a>(messages: &'a [ChatMessage], about: &ModelInfo) -> Vec<VendorTurn<'a>> {
     let mut turns = Vec::with_capacity(messages.len() + 1);
     let mut open: &[RequestedCall] = &[];
@@ -66,6 +62,7 @@ pub(crate) fn turns<'a>(messages: &'a [ChatMessage], about: &ModelInfo) -> Vec<V
                 }
             }
             ChatMessage::Assistant { text, calls, kept } => {
+                // Another vendor cannot read this format, and its signatures would not verify.
                 let kept = kept.as_ref().filter(|kept| kept.provider == about.provider);
                 let kept = kept.map(|kept| &kept.content);
                 if !text.trim().is_empty() || !calls.is_empty() || kept.is_some() {
@@ -83,7 +80,7 @@ pub(crate) fn turns<'a>(messages: &'a [ChatMessage], about: &ModelInfo) -> Vec<V
     turns
 }
 
-/// Attaches results to their calls; converts results without a call into text.
+/// Attaches results to their calls, and converts results without a call into text.
 fn attach_results<'a>(
     turns: &mut Vec<VendorTurn<'a>>,
     calls: &'a [RequestedCall],
@@ -112,7 +109,7 @@ fn attach_results<'a>(
     }
 }
 
-/// Adds error results for calls without one, for example after an interrupted conversation.
+/// Adds error results for calls without one, such as those of an interrupted conversation.
 fn close_calls<'a>(turns: &mut Vec<VendorTurn<'a>>, calls: &'a [RequestedCall]) {
     if !calls.is_empty() {
         turns.push(VendorTurn::Results(calls.iter().map(missing_result).collect()));
@@ -136,9 +133,9 @@ fn fit_images<'a>(
     about: &ModelInfo,
 ) -> (Cow<'a, str>, Vec<Picture<'a>>) {
     let (shown, why): (Vec<_>, _) = if about.images {
-        (images.iter().filter_map(Picture::from_image).collect(), "no model can look at this kind")
+        (images.iter().filter_map(Picture::from_image).collect(), "no vendor accepts this format")
     } else {
-        (Vec::new(), "this model cannot look at pictures")
+        (Vec::new(), "this model does not accept images")
     };
     let note = match images.len() - shown.len() {
         0 => return (text.into(), shown),
@@ -150,9 +147,9 @@ fn fit_images<'a>(
 }
 
 impl<'a> Picture<'a> {
-    /// Converts an image of an accepted type. Any other image would make vendors reject the whole
-    /// conversation, on every later request too.
+    /// Converts an image of an accepted type.
     fn from_image(image: &'a Image) -> Option<Self> {
+        // Any other image makes vendors reject the conversation, in every later request too.
         let known = IMAGE_TYPES.iter().find(|(name, _)| image.mime.eq_ignore_ascii_case(name));
         let is_digit = |byte: u8| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte);
         let is_base64 = !image.data.is_empty() && image.data.bytes().all(is_digit);
@@ -161,7 +158,7 @@ impl<'a> Picture<'a> {
     }
 }
 
-/// Returns the arguments of a call as an object; empty if they are not one.
+/// Returns the arguments of a call, or an empty object if they are not an object.
 pub(crate) fn arguments(call: &RequestedCall) -> Value {
     let read: Result<Value, _> = serde_json::from_str(&call.arguments);
     read.ok().filter(Value::is_object).unwrap_or_else(|| Value::Object(serde_json::Map::new()))

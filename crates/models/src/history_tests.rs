@@ -112,8 +112,8 @@ fn a_model_that_cannot_look_is_told_what_was_left_out() {
     assert_eq!(
         turns(&messages, &blind),
         [
-            user_turn("see\n(A picture was left out: this model cannot look at pictures.)"),
-            user_turn("(2 pictures were left out: this model cannot look at pictures.)"),
+            user_turn("see\n(A picture was left out: this model does not accept images.)"),
+            user_turn("(2 pictures were left out: this model does not accept images.)"),
         ]
     );
 }
@@ -127,7 +127,7 @@ fn pictures_that_no_vendor_takes_are_left_out() {
         kind("image/png", "not base64"),
     ];
     let messages = [ChatMessage::User { text: "see".to_owned(), images }];
-    let text = "see\n(2 pictures were left out: no model can look at this kind.)";
+    let text = "see\n(2 pictures were left out: no vendor accepts this format.)";
     let images = vec![Picture { mime: "image/jpeg", data: "/9j/" }];
     assert_eq!(
         turns(&messages, &about(Provider::OpenAi)),

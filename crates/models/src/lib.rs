@@ -1,11 +1,10 @@
 //! Model vendors behind one interface: [`open()`] creates a [`switchboard_prompting::Model`] from a
-//! profile.
+//! profile of the configuration.
 //!
-//! Reading order: `open` creates a model from a profile, `providers` is the table of differences
-//! between providers, `access` resolves the base URL and the key, `history` normalizes a
-//! conversation, and one folder per vendor (`openai`, `anthropic`, `gemini`) writes requests and
-//! parses streams without I/O. `transport` sends requests and retries. `scripted` answers from a
-//! file; `sampling` answers sampling requests of servers.
+//! Reading order: `providers` is the table of differences between providers, `access` resolves the
+//! base URL and the key, `history` normalizes a conversation, and one folder per vendor (`openai`,
+//! `anthropic`, `gemini`) writes requests and parses streams without I/O. `transport` sends them
+//! and retries. `scripted` answers from a file; `sampling` answers sampling requests of servers.
 
 mod access;
 mod anthropic;

@@ -5,13 +5,11 @@ use std::time::Duration;
 use switchboard_prompting::ModelDelta;
 use tokio::sync::mpsc;
 
-/// How long a listener may block before it is detached.
+// A user interface reads within milliseconds. After a second, it is stuck, and the answer must
+// not wait for it.
 const SEND_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The receiver of an answer's deltas.
-///
-/// The complete answer is returned at the end, so a listener that is gone or blocked delays the
-/// answer briefly but never loses it.
+/// The receiver of an answer's deltas. A slow receiver delays the answer, but never loses it.
 pub(crate) struct DeltaListener<'a> {
     heard: Option<&'a mpsc::Sender<ModelDelta>>,
     has_heard: bool,

@@ -13,8 +13,7 @@ use crate::transport::{RemoteModel, RemoteParts, RetryPolicy};
 
 /// Creates the model that a profile describes. Sends nothing.
 ///
-/// # Errors
-/// Returns an error if the profile is invalid, or if the provider's key is not in the environment.
+/// Fails if the profile is invalid, or if the provider's key is not in the environment.
 pub fn open(
     profile: &ModelProfile,
     environment: &Environment,
@@ -24,10 +23,7 @@ pub fn open(
     open_with(profile, environment, patience)
 }
 
-/// Creates the model that a profile describes, with another retry policy.
-///
-/// # Errors
-/// Returns the same errors as [`open`].
+/// Creates the model that a profile describes, like [`open`], with another retry policy.
 pub fn open_with(
     profile: &ModelProfile,
     environment: &Environment,
@@ -36,7 +32,7 @@ pub fn open_with(
     let about = model_info(profile);
     if profile.provider == Provider::Scripted {
         let Some(file) = &profile.file else {
-            let message = format!("the model `{}` is scripted and names no file", profile.name);
+            let message = format!("the scripted model `{}` has no `file`", profile.name);
             return Err(ModelError::new(ModelErrorKind::Profile, message));
         };
         return Ok(Arc::new(ScriptedModel::open(about, &environment.current_dir.join(file))?));
@@ -44,10 +40,14 @@ pub fn open_with(
     let spec = provider_spec(profile.provider);
     let mut access = VendorAccess::find(profile, environment)?;
     for (name, value) in spec.protocol.headers() {
+        // A profile may override them, for example to request a newer version of the API.
         access.headers.entry(*name).or_insert(reqwest::header::HeaderValue::from_static(value));
     }
     let client = new_http_client(&WireLimits::default()).map_err(|error| {
-        ModelError::new(ModelErrorKind::Unreachable, format!("no connection can be made: {error}"))
+        ModelError::new(
+            ModelErrorKind::Unreachable,
+            format!("cannot create an HTTP client: {error}"),
+        )
     })?;
     let extra = profile.extra.clone();
     Ok(Arc::new(RemoteModel::new(RemoteParts { about, spec, access, extra, patience, client })))

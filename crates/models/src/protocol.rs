@@ -11,42 +11,35 @@ use crate::access::VendorAccess;
 
 /// A vendor's protocol. Implementations do no I/O.
 pub(crate) trait VendorProtocol: Send + Sync {
-    /// Returns the URL for requests.
     fn address(&self, access: &VendorAccess, model: &str) -> Url;
 
-    /// Returns headers that the vendor requires.
     fn headers(&self) -> &'static [(&'static str, &'static str)] {
         &[]
     }
 
-    /// Returns the form of requests until a server rejects it.
+    /// Returns the form that requests have until a server rejects it.
     fn default_form(&self) -> RequestForm;
 
     /// Builds the body of a request, before the profile's extra members are merged.
     fn body(&self, request: &ModelRequest, about: &ModelInfo, form: RequestForm) -> Value;
 
-    /// Creates a parser for one answer.
     fn reader(&self) -> Box<dyn AnswerReader>;
 
     /// Classifies a refusal if the vendor's error is more specific than the status.
     fn refusal_meaning(&self, refusal: &VendorRefusal) -> Option<RefusalMeaning>;
 
-    /// Returns the URLs that show whether the model exists.
     fn checks(&self, access: &VendorAccess, model: &str) -> ModelChecks;
 }
 
-/// The optional members of a request.
+/// Whether a request has members that some compatible servers reject.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RequestForm {
-    /// All members that are useful.
     Full,
-    /// Only members that every compatible server knows.
     Plain,
 }
 
 /// Parses one answer, event by event.
 pub(crate) trait AnswerReader: Send {
-    /// Parses an event and returns its deltas.
     fn push(&mut self, event: &SseEvent) -> Result<Vec<ModelDelta>, BrokenAnswer>;
 
     /// Returns whether the vendor has marked the end of the answer.
@@ -58,52 +51,48 @@ pub(crate) trait AnswerReader: Send {
 /// The reason why an answer is incomplete.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum BrokenAnswer {
-    /// The stream ended prematurely.
     Cut,
-    /// An event does not follow the vendor's format.
     Malformed(String),
-    /// The vendor reported an error.
     Refused(VendorRefusal),
 }
 
 /// A refusal, as reported by the vendor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct VendorRefusal {
-    /// The HTTP status; `None` for an error within a stream that has no code.
+    /// `None` for an error within a stream that has no code.
     pub(crate) status: Option<u16>,
-    /// The vendor's error codes and types, in lower case.
+    /// Error codes and types, in lower case.
     pub(crate) codes: Vec<String>,
     pub(crate) message: String,
-    /// How long the vendor asks to wait.
     pub(crate) wait: Option<Duration>,
 }
 
 /// The classification of a refusal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RefusalMeaning {
-    /// The key is invalid or lacks permission.
+    // The key is invalid or lacks permission.
     BadKey,
     UnknownModel,
     TooLong,
-    /// The quota or credit is exhausted; waiting does not help.
+    // The quota or credit is exhausted, so waiting does not help.
     UsedUp,
     Busy,
     BadRequest,
-    /// The address is not an endpoint of this protocol.
+    // The address is not an endpoint of this protocol.
     WrongAddress,
 }
 
 /// URLs for checking that a model exists.
 pub(crate) struct ModelChecks {
-    /// Requested first, to validate the key where the list of models is public.
+    /// Requested first, because a public list of models does not validate the key.
     pub(crate) key: Option<Url>,
-    /// The model itself, if the vendor has a URL for each.
+    /// The URL of the model itself, if the vendor has one.
     pub(crate) model: Option<Url>,
     pub(crate) list: Url,
 }
 
 impl VendorRefusal {
-    /// Parses the error in a body or an event. Unknown formats are quoted as the message.
+    /// Parses an error. A text of unknown format becomes the message.
     pub(crate) fn read(status: Option<u16>, text: &str) -> Self {
         let value: Value = serde_json::from_str(text).unwrap_or(Value::Null);
         match Self::from_value(&value) {
@@ -117,7 +106,7 @@ impl VendorRefusal {
         known.iter().find(|(code, _)| self.has_code(code)).map(|(_, meaning)| *meaning)
     }
 
-    /// Extracts the error from a value, in any of the vendors' formats.
+    /// Extracts an error in the format of any vendor.
     pub(crate) fn from_value(value: &Value) -> Option<Self> {
         // Google wraps the error in an array when streaming.
         let value = value.get(0).unwrap_or(value);
@@ -148,7 +137,6 @@ impl VendorRefusal {
         Some(Self { status: status.filter(|code| *code >= 400), codes, message, wait })
     }
 
-    /// Returns whether the vendor sent this code.
     pub(crate) fn has_code(&self, code: &str) -> bool {
         self.codes.iter().any(|known| known == code)
     }
@@ -166,7 +154,9 @@ impl VendorRefusal {
             Some(402) => RefusalMeaning::UsedUp,
             Some(404) => RefusalMeaning::UnknownModel,
             Some(413) => RefusalMeaning::TooLong,
+            // An error within a stream has no status: the vendor had accepted the request.
             Some(408 | 409 | 425 | 429 | 500..) | None => RefusalMeaning::Busy,
+            // Redirects to another origin are not followed, because they would carry the key there.
             Some(300..=399 | 405) => RefusalMeaning::WrongAddress,
             Some(_) => RefusalMeaning::BadRequest,
         }

@@ -11,27 +11,23 @@ use crate::protocol::VendorProtocol;
 
 /// The properties of a provider.
 pub(crate) struct ProviderSpec {
-    /// The address, unless a profile has a `baseUrl`. Empty for a script.
+    /// The address, unless a profile has a `baseUrl`.
     pub(crate) base_url: &'static str,
     /// The environment variables that may hold the key, the usual one first.
     pub(crate) key_variables: &'static [&'static str],
     pub(crate) key_header: KeyHeader,
-    /// Whether a `baseUrl` may be a server of the user's own, which may work without a key.
+    /// Whether a server at another `baseUrl` may work without a key.
     pub(crate) is_key_optional_elsewhere: bool,
-    /// Whether the provider runs on a machine of the user.
+    /// Whether the provider runs on a machine of the user, and may have to load the model first.
     pub(crate) is_local: bool,
     pub(crate) protocol: &'static dyn VendorProtocol,
-    /// The format of tool definitions.
     vendor: Vendor,
-    /// Whether most of the provider's models accept images.
+    // Assumptions about most of its models, for profiles that set neither.
     images: bool,
-    /// The context window of the provider's smaller models, in tokens.
     window: usize,
     /// Another name under which the provider's list may contain a model.
     pub(crate) listed_alias: fn(&str) -> Option<String>,
-    /// The hint for a model that the provider does not have.
     pub(crate) missing_model_hint: fn(&str) -> String,
-    /// The hint for a provider that cannot be reached.
     pub(crate) connection_hint: &'static str,
 }
 
@@ -120,7 +116,7 @@ const COMPATIBLE: ProviderSpec = ProviderSpec {
     connection_hint: "check the network and `baseUrl`",
 };
 
-/// Returns the row of `provider` in the table.
+/// Returns the properties of a provider.
 pub(crate) const fn provider_spec(provider: Provider) -> &'static ProviderSpec {
     match provider {
         Provider::OpenAi => &OPENAI,
@@ -134,7 +130,7 @@ pub(crate) const fn provider_spec(provider: Provider) -> &'static ProviderSpec {
     }
 }
 
-/// Describes the model of a profile; the provider fills what the profile leaves out.
+/// Describes the model of a profile, with the provider's values where the profile has none.
 pub(crate) fn model_info(profile: &ModelProfile) -> ModelInfo {
     let spec = provider_spec(profile.provider);
     let calls = match profile.calls.unwrap_or(CallStyle::Native) {

@@ -8,7 +8,6 @@ use switchboard_wire::SseEvent;
 
 use crate::protocol::{AnswerReader, BrokenAnswer};
 
-/// Words that are meaningful to one of the parsers.
 const WORDS: [&str; 34] = [
     "choices", "delta", "tool_calls", "function", "index", "id", "name", "arguments", "content",
     "usage", "error", "reasoning_details", "finish_reason", "type", "text", "message",
@@ -18,7 +17,7 @@ const WORDS: [&str; 34] = [
     "usageMetadata",
 ];
 
-/// Feeds events to a parser; returns its deltas and its answer.
+/// Feeds events to a parser, and returns its deltas and its answer.
 pub(crate) fn read(
     mut reader: Box<dyn AnswerReader>,
     events: &[String],
@@ -34,7 +33,6 @@ pub(crate) fn read(
     (deltas, reader.finish())
 }
 
-/// Returns a call whose arguments needed no repair.
 pub(crate) fn native(id: Option<&str>, name: &str, text: &str) -> NativeCall {
     let arguments = Ok(ParsedArguments { text: text.to_owned(), repaired: None });
     NativeCall { id: id.map(str::to_owned), name: name.to_owned(), arguments }
@@ -60,7 +58,6 @@ pub(crate) fn any_json() -> impl Strategy<Value = Value> {
     })
 }
 
-/// Splits a text into pieces of `size` characters.
 pub(crate) fn pieces(text: &str, size: usize) -> Vec<String> {
     let characters: Vec<char> = text.chars().collect();
     characters.chunks(size).map(|piece| piece.iter().collect()).collect()

@@ -1,4 +1,4 @@
-//! Address scopes: which parts of the network a URL from elsewhere may lead to.
+//! Address scopes: the parts of the network that a URL from an untrusted source may point to.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
@@ -6,7 +6,7 @@ use url::Url;
 
 /// A URL that must not be requested.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{what} `{place}` is not visited: {why}")]
+#[error("{what} `{place}` is blocked: {why}")]
 pub struct BlockedAddress {
     pub what: &'static str,
     /// The URL without its query and fragment, which may be secret.
@@ -14,14 +14,12 @@ pub struct BlockedAddress {
     pub why: String,
 }
 
-/// The addresses that URLs from elsewhere may lead to. Each scope includes the previous ones.
+/// The addresses that an untrusted URL may point to. Each scope includes the previous ones.
 ///
 /// None includes link-local, multicast and metadata addresses, or IPv6 forms of IPv4 addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum AddressScope {
     Public,
-    /// Also loopback addresses, for example because the server that sent the URL runs on this
-    /// machine.
     Loopback,
     Private,
 }
@@ -29,6 +27,7 @@ pub enum AddressScope {
 impl AddressScope {
     /// Returns the scope of the URLs that a server at this URL may send.
     pub fn for_server(server: &Url) -> Self {
+        // A remote server must not use us to reach services that listen only on this machine.
         if is_local(server) { Self::Loopback } else { Self::Public }
     }
 
@@ -49,21 +48,21 @@ impl AddressScope {
         let plain =
             |byte: u8| byte.is_ascii_alphanumeric() || b"-._~:/?[]@!$&()*+,;=%".contains(&byte);
         if !text.bytes().all(plain) {
-            return Err(blocked("it has characters that do not belong into an address"));
+            return Err(blocked("it contains characters that are not allowed in a URL"));
         }
-        let url = Url::parse(text).map_err(|_| blocked("it is no address"))?;
+        let url = Url::parse(text).map_err(|_| blocked("it is not a valid URL"))?;
         self.check_url(what, &url)?;
         Ok(url)
     }
 
-    /// Checks a URL that is already parsed.
+    /// Checks a parsed URL, except for the addresses that its host resolves to.
     pub fn check_url(self, what: &'static str, url: &Url) -> Result<(), BlockedAddress> {
         let blocked = |why: &str| {
             let place = display_url(url.as_str());
             Err(BlockedAddress { what, place, why: why.to_owned() })
         };
         if !url.username().is_empty() || url.password().is_some() {
-            return blocked("it has a user name in it");
+            return blocked("it contains a user name");
         }
         if url.fragment().is_some() {
             return blocked("it has a fragment");
@@ -71,7 +70,7 @@ impl AddressScope {
         let Some(host) = url.host_str() else { return blocked("it has no host") };
         let simple = |byte: u8| byte.is_ascii_alphanumeric() || b"-.:[]".contains(&byte);
         if !host.bytes().all(simple) {
-            return blocked("its host is no host name");
+            return blocked("its host name is not valid");
         }
         match url.scheme() {
             "https" => {}
@@ -81,10 +80,10 @@ impl AddressScope {
         }
         match ip_literal(host) {
             Some(address) if !self.allows(address) => {
-                blocked("it leads to an address that is not public")
+                blocked("it points to an address that is not public")
             }
             None if is_local_name(host) && self == Self::Public => {
-                blocked("it leads to this machine, and the server does not run here")
+                blocked("it points to this machine, but the server runs elsewhere")
             }
             Some(_) | None => Ok(()),
         }
@@ -98,32 +97,24 @@ pub fn display_url(text: &str) -> String {
     safe.take(200).collect()
 }
 
-/// Returns whether a URL certainly leads to this machine: to `localhost` itself or to a loopback
-/// address.
-///
-/// Names below `localhost` are excluded, since some resolvers look them up on the network.
-#[must_use]
+/// Returns whether a URL certainly points to this machine: to `localhost` or a loopback address.
 pub fn is_loopback(url: &Url) -> bool {
+    // Not names below `localhost`, since some resolvers look them up on the network.
     let host = url.host_str().unwrap_or_default();
     host == "localhost" || ip_literal(host).is_some_and(|address| address.is_loopback())
 }
 
-/// Returns whether a URL names this machine, by a [local name](is_local_name) or by a loopback
-/// address.
-#[must_use]
+/// Returns whether a URL names this machine, by a [local name](is_local_name) or an IP address.
 pub fn is_local(url: &Url) -> bool {
     is_local_name(url.host_str().unwrap_or_default()) || is_loopback(url)
 }
 
 /// Returns whether a host, in lower case, is `localhost` or a name below it (RFC 6761).
-#[must_use]
 pub fn is_local_name(host: &str) -> bool {
     host == "localhost" || host.ends_with(".localhost")
 }
 
-/// Returns the IP address, if the host of a URL is one. `Url` has already normalized all notations
-/// of IPv4 addresses.
-#[must_use]
+/// Returns the IP address that the host of a [`Url`] is; other IPv4 notations are normalized there.
 pub fn ip_literal(host: &str) -> Option<IpAddr> {
     let inner = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
     match inner {
@@ -132,14 +123,14 @@ pub fn ip_literal(host: &str) -> Option<IpAddr> {
     }
 }
 
-/// Returns the narrowest scope that contains an IPv4 address, if there is one.
+/// Returns the narrowest scope that contains an IPv4 address.
 fn narrowest_v4(address: Ipv4Addr) -> Option<AddressScope> {
     match address.octets() {
         [127, ..] => Some(AddressScope::Loopback),
         // "This network", multicast and broadcast.
         [0, ..] | [224..=239, ..] | [255, 255, 255, 255] => None,
-        // Link-local addresses, where clouds serve the credentials of a machine, and other
-        // addresses with the same purpose.
+        // Link-local addresses, where clouds serve the credentials of a machine, and the metadata
+        // addresses of Alibaba Cloud and Azure.
         [169, 254, ..] | [100, 100, 100, 200] | [168, 63, 129, 16] => None,
         [10, ..]
         | [100, 64..=127, ..]
@@ -155,15 +146,16 @@ fn narrowest_v4(address: Ipv4Addr) -> Option<AddressScope> {
     }
 }
 
-/// Returns the narrowest scope that contains an IPv6 address, if there is one.
+/// Returns the narrowest scope that contains an IPv6 address.
 fn narrowest_v6(address: Ipv6Addr) -> Option<AddressScope> {
     match address.segments() {
         [0, 0, 0, 0, 0, 0, 0, 1] => Some(AddressScope::Loopback),
         // Forms that embed an IPv4 address (mapped, NAT64, Teredo, 6to4) would bypass its check.
         [0, ..] | [0x64, 0xff9b, ..] | [0x2001, 0, ..] | [0x2002, ..] => None,
-        // Link-local and multicast, and an address at which a cloud serves credentials.
+        // Link-local and multicast, and the metadata address of AWS.
         [0xfe80..=0xfebf, ..] | [0xff00..=0xffff, ..] | [0xfd00, 0x0ec2, 0, .., 0x0254] => None,
         [0x2001, 1..=0x01ff | 0x0db8, ..] | [0x3ff0..=0x3fff, ..] => Some(AddressScope::Private),
+        // Only 2000::/3 is allocated as global unicast; everything else counts as private.
         [0x2000..=0x3fff, ..] => Some(AddressScope::Public),
         _ => Some(AddressScope::Private),
     }

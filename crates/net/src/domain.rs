@@ -1,7 +1,8 @@
 //! Registrable domains, and suffixes that several owners share.
 
-/// Suffixes below which names belong to different owners. Common ones only, not the public suffix
-/// list: below a suffix that is missing here, the domains of two owners count as one.
+/// Suffixes below which names belong to different owners.
+// Only common ones, not the public suffix list: below a suffix that is missing here, the domains of
+// two owners count as one.
 const SHARED_SUFFIXES: &str = "\
     ac.uk co.uk gov.uk org.uk com.au net.au org.au co.nz co.jp ne.jp or.jp co.kr co.in co.il co.za \
     com.ar com.br com.cn com.hk com.mx com.sg com.tr com.tw \
@@ -10,21 +11,18 @@ const SHARED_SUFFIXES: &str = "\
     ngrok.io ngrok-free.app onrender.com pages.dev r2.dev run.app vercel.app web.app workers.dev";
 
 /// Returns whether a domain, in lower case, is a shared suffix.
-#[must_use]
 pub fn is_shared_suffix(domain: &str) -> bool {
     SHARED_SUFFIXES.split_ascii_whitespace().any(|suffix| suffix == domain)
 }
 
 /// Returns whether a host is a domain or a subdomain of it.
-#[must_use]
 pub fn is_below(host: &str, domain: &str) -> bool {
+    // The dot matters: `evilexample.com` ends with `example.com`, but is another domain.
     host == domain
         || host.strip_suffix(domain).is_some_and(|before| before.ends_with('.') && before.len() > 1)
 }
 
-/// Returns the registrable domain of a host name: its last two labels, or one label and a shared
-/// suffix.
-#[must_use]
+/// Returns the registrable domain of a host name: one label and a shared suffix or a single label.
 pub fn registrable_domain(host: &str) -> &str {
     let suffixes = SHARED_SUFFIXES.split_ascii_whitespace();
     let dots = suffixes.filter(|suffix| is_below(host, suffix)).map(|s| s.matches('.').count());

@@ -5,25 +5,23 @@ use http::uri::Authority;
 use http::{HeaderMap, Uri};
 
 /// Hosts that every listener accepts, with any port.
-///
-/// Other notations of the same addresses (`127.1`, `localhost.`) are rejected: no client needs
-/// them, and parsers disagree about them.
+// Other notations of these addresses (`127.1`, `localhost.`) are rejected: clients do not need
+// them, and parsers disagree about them.
 const LOOPBACK_HOSTS: [&str; 3] = ["localhost", "127.0.0.1", "[::1]"];
 
-/// The header because of which a request is rejected.
+/// The header that caused the rejection of a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ForeignRequest {
     /// `Host`, or the authority of the request's target.
     #[error("this `Host` is not allowed")]
     Host,
-    /// `Origin`: the page that sent the request.
     #[error("this `Origin` is not allowed")]
     Origin,
 }
 
 /// A header that is repeated, or whose value is not text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the header comes twice or is not text")]
+#[error("the header is repeated or not text")]
 pub struct BadHeader;
 
 /// The hosts that a listener accepts, and the origins of pages that may send requests to it.
@@ -32,12 +30,9 @@ pub struct BadHeader;
 /// user's browser, for example by DNS rebinding.
 #[derive(Clone, Debug, Default)]
 pub struct HostPolicy {
-    /// Accepted hosts in addition to the loopback names: with a port only on that port, without one
-    /// on any.
+    /// Accepted hosts in addition to the loopback names. A host without a port matches any port.
     pub hosts: Vec<String>,
-    /// Accepted origins of pages.
     pub origins: Vec<String>,
-    /// Pages that are accepted although their origin is not listed.
     pub own_pages: OwnPages,
 }
 
@@ -49,16 +44,11 @@ pub enum OwnPages {
     AcceptedHosts,
     /// Pages loaded over HTTP from the same host and port as the request.
     SameOrigin,
-    /// None: only listed origins are accepted.
     None,
 }
 
 impl HostPolicy {
-    /// Rejects a request that is addressed to another host or sent by a foreign page.
-    ///
-    /// # Errors
-    /// Returns the rejected header; also if the host is missing, or if one of the headers is
-    /// repeated.
+    /// Rejects a request that is addressed to another host, or to none, or sent by a foreign page.
     pub fn check(&self, uri: &Uri, headers: &HeaderMap) -> Result<(), ForeignRequest> {
         let host = single_header(headers, HOST).map_err(|_| ForeignRequest::Host)?;
         // HTTP/2 and proxies put the authority into the target. If both differ, this check and a
@@ -72,13 +62,14 @@ impl HostPolicy {
             return Err(ForeignRequest::Host);
         }
         match single_header(headers, ORIGIN).map_err(|_| ForeignRequest::Origin)? {
+            // Browsers send `Origin` with every request that changes something, so a request
+            // without it does not come from a page.
             Some(origin) if !self.accepts_page(origin, authority) => Err(ForeignRequest::Origin),
             Some(_) | None => Ok(()),
         }
     }
 
-    /// Returns whether an origin is listed.
-    #[must_use]
+    /// Returns whether the policy lists an origin.
     pub fn lists_origin(&self, origin: &str) -> bool {
         self.origins.iter().any(|listed| listed.eq_ignore_ascii_case(origin))
     }
@@ -106,9 +97,6 @@ impl HostPolicy {
 }
 
 /// Splits a host, with the brackets of an IPv6 address, from its port; `None` for a malformed port.
-///
-/// Ports must consist of digits: the integer parser also accepts `+80`.
-#[must_use]
 pub fn split_port(authority: &str) -> Option<(&str, Option<u16>)> {
     let end = match authority.strip_prefix('[') {
         Some(_) => authority.find(']').map(|bracket| bracket + 1),
@@ -117,6 +105,7 @@ pub fn split_port(authority: &str) -> Option<(&str, Option<u16>)> {
     let (host, port) = authority.split_at_checked(end.unwrap_or(authority.len()))?;
     match port.strip_prefix(':') {
         None if port.is_empty() => Some((host, None)),
+        // Checked before `parse`, which also accepts `+80`.
         Some(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
             Some((host, Some(digits.parse().ok()?)))
         }
@@ -125,10 +114,6 @@ pub fn split_port(authority: &str) -> Option<(&str, Option<u16>)> {
 }
 
 /// Returns the value of a header that may appear at most once.
-///
-/// # Errors
-/// Returns an error if the header is repeated, since a proxy may have validated the other one, or
-/// if it is not text.
 pub fn single_header(
     headers: &HeaderMap,
     name: impl AsHeaderName,
@@ -137,12 +122,12 @@ pub fn single_header(
     match (values.next(), values.next()) {
         (None, _) => Ok(None),
         (Some(value), None) => value.to_str().map(Some).map_err(|_| BadHeader),
+        // A proxy in front of us may have validated the other value.
         (Some(_), Some(_)) => Err(BadHeader),
     }
 }
 
 /// Returns the token of an `Authorization` header with the scheme `Bearer`.
-#[must_use]
 pub fn bearer(authorization: &str) -> Option<&str> {
     let (scheme, token) = authorization.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then_some(token.trim())

@@ -1,9 +1,8 @@
 //! Checks of URLs, IP addresses and requests, shared by everything that connects or listens.
 //!
-//! In go URLs, hosts, IP addresses and the headers of requests. Out comes whether they are well
+//! The crate takes URLs, hosts, IP addresses and request headers. It returns whether they are well
 //! formed, whether an address is within the allowed scope (loopback, private, public), and whether
-//! a request is addressed to this listener. Nothing here opens a connection, resolves a name or
-//! knows a valid token.
+//! a request is addressed to this listener. It never opens a connection or resolves a name.
 
 mod address_scope;
 mod domain;

@@ -27,8 +27,8 @@ pub fn check_url(address: &str) -> Result<(), &'static str> {
 
 fn check_host_and_port(authority: &str) -> Result<(), &'static str> {
     if let Some(rest) = authority.strip_prefix('[') {
-        let (host, _) = rest.split_once(']').ok_or("has a `[` without `]`")?;
-        host.parse::<std::net::Ipv6Addr>().map_err(|_| "has no valid address in `[]`")?;
+        let (host, _) = rest.split_once(']').ok_or("has an unclosed `[`")?;
+        host.parse::<std::net::Ipv6Addr>().map_err(|_| "has no valid IPv6 address in `[]`")?;
     }
     let (host, _) = split_port(authority).ok_or("has no valid port")?;
     if host.is_empty() {
@@ -47,6 +47,7 @@ pub fn url_without_secrets(address: &str) -> String {
         Some((scheme, rest)) => {
             let (authority, path) =
                 rest.split_at_checked(rest.find('/').unwrap_or(rest.len())).unwrap_or((rest, ""));
+            // The last `@`, since a password may contain one unencoded.
             let host = authority.rsplit('@').next().unwrap_or_default();
             format!("{scheme}://{host}{path}")
         }

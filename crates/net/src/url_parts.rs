@@ -1,4 +1,4 @@
-//! The parts of a URL, parsed so strictly that every other parser sees the same ones.
+//! Parses URLs so strictly that every other parser agrees about their parts.
 
 use std::net::{Ipv4Addr, Ipv6Addr};
 
@@ -12,37 +12,36 @@ pub struct UrlParts<'a> {
     pub host: String,
     /// The port, unless it is the default of the scheme.
     pub port: Option<u16>,
-    /// Everything after the host: path, query and fragment.
+    /// Path, query and fragment, unchanged.
     pub rest: &'a str,
 }
 
 impl<'a> UrlParts<'a> {
-    /// Parses a URL.
-    ///
-    /// # Errors
-    /// Returns an error if the URL has a user name, an ambiguous host, or characters that parsers
-    /// treat differently.
+    /// Parses a URL; rejects a user name, an ambiguous host, and ambiguous characters.
     pub fn parse(address: &'a str) -> Result<Self, &'static str> {
+        // Browsers drop tabs and line feeds, and treat a backslash as a slash.
         if address.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\') {
-            return Err("the address contains white space, control characters or a backslash");
+            return Err("the URL contains white space, control characters or a backslash");
         }
-        let (scheme, after) = address.split_once("://").ok_or("the address has no scheme")?;
+        let (scheme, after) = address.split_once("://").ok_or("the URL has no scheme")?;
         let is_scheme = scheme.starts_with(|c: char| c.is_ascii_alphabetic())
             && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c));
         if !is_scheme {
-            return Err("the address has no valid scheme");
+            return Err("the URL has no valid scheme");
         }
         let scheme = scheme.to_ascii_lowercase();
         let end = after.find(['/', '?', '#']).unwrap_or(after.len());
         let (authority, rest) = after.split_at_checked(end).unwrap_or((after, ""));
+        // `https://trusted.example@evil.example/` leads to the second host.
         if authority.contains('@') {
-            return Err("the address contains a user name");
+            return Err("the URL contains a user name");
         }
-        let (host, port) = split_port(authority).ok_or("the address has no valid port")?;
+        let (host, port) = split_port(authority).ok_or("the URL has no valid port")?;
         let host = match host.strip_prefix('[') {
             Some(inner) => {
                 let address = inner.strip_suffix(']').and_then(|inner| inner.parse().ok());
-                let address: Ipv6Addr = address.ok_or("the address has no valid host")?;
+                let address: Ipv6Addr = address.ok_or("the URL has no valid host")?;
+                // Formatting normalizes it: `[0:0::1]` and `[::1]` are the same host.
                 format!("[{address}]")
             }
             None => normalize_host(host)?,
@@ -56,15 +55,14 @@ impl<'a> UrlParts<'a> {
     }
 }
 
-/// Normalizes a host: labels of letters, digits, `-` and `_`, or an IPv4 address in dotted-decimal
-/// notation.
+/// Normalizes a host: labels of letters, digits, `-` and `_`, or a dotted-decimal IPv4 address.
 fn normalize_host(host: &str) -> Result<String, &'static str> {
     let host = host.to_ascii_lowercase();
     let is_label = |label: &str| {
         !label.is_empty() && label.bytes().all(|c| c.is_ascii_alphanumeric() || b"-_".contains(&c))
     };
     if !host.split('.').all(is_label) {
-        return Err("the address has no plain host name");
+        return Err("the URL has no plain host name");
     }
     // Rejects other notations of IPv4 addresses: `2130706433` and `0x7f.1` are `127.0.0.1`.
     let is_number = |label: &str| {
@@ -74,14 +72,12 @@ fn normalize_host(host: &str) -> Result<String, &'static str> {
                 .is_some_and(|hex| hex.bytes().all(|c| c.is_ascii_hexdigit()))
     };
     if host.rsplit('.').next().is_some_and(is_number) && host.parse::<Ipv4Addr>().is_err() {
-        return Err("the address has a host that is an odd number");
+        return Err("the URL has an IPv4 address in an unusual notation");
     }
     Ok(host)
 }
 
-/// Returns whether a host matches a pattern: a name, `*` for any host, or `*.name` for all
-/// subdomains.
-#[must_use]
+/// Returns whether a host matches a pattern: a name, `*` for any host, or `*.name` for subdomains.
 pub fn host_matches(host: &str, pattern: &str) -> bool {
     let pattern = pattern.to_ascii_lowercase();
     match pattern.strip_prefix("*.") {
@@ -93,13 +89,13 @@ pub fn host_matches(host: &str, pattern: &str) -> bool {
     }
 }
 
-/// Checks a host pattern.
+/// Checks that a host pattern is valid.
 pub fn check_host_pattern(pattern: &str) -> Result<(), &'static str> {
     let name = pattern.strip_prefix("*.").unwrap_or(pattern);
     if pattern == "*" || name.starts_with('[') || normalize_host(name).is_ok() {
         Ok(())
     } else {
-        Err("has a host that is neither a name, nor `*`, nor `*.name`")
+        Err("has a host that is not a name, `*` or `*.name`")
     }
 }
 

@@ -18,7 +18,8 @@ use crate::logins::Logins;
 use crate::secret::Secret;
 use crate::store::{LoginRecord, StoreStamp};
 
-/// How long before its expiry a token is renewed, in seconds.
+/// How long before its expiry a token is renewed, in seconds. It may expire on the way to the
+/// server, and the clocks may differ.
 const EXPIRY_SKEW: i64 = 30;
 
 /// The login used for requests to one URL of a server.
@@ -35,7 +36,7 @@ pub(crate) struct AccountInner {
     pub exclusive: Semaphore,
     /// Number of logins by the visitor for this account, limited to prevent endless logins.
     pub visits: Mutex<u32>,
-    /// State of the store at the last check for a new login.
+    /// Stamp of the store at the last check for a new login.
     looked_at: Mutex<Option<StoreStamp>>,
     /// Why the last attempt to obtain a token failed.
     last_error: Mutex<Option<LoginError>>,
@@ -44,7 +45,7 @@ pub(crate) struct AccountInner {
 /// The token as known in memory.
 #[derive(Clone, Debug)]
 pub(crate) enum CurrentToken {
-    /// The store was not read yet.
+    /// The store has not been read yet.
     Unread,
     Nothing,
     /// A token; from `renew` on, it is renewed before use.
@@ -82,7 +83,6 @@ impl CurrentToken {
         }
     }
 
-    /// Returns the authorization for a request sent now.
     pub(crate) fn at_hand(&self) -> CurrentAuthorization {
         match self {
             Self::Unread => CurrentAuthorization::Unknown,
@@ -129,6 +129,7 @@ impl Account {
 
     /// Returns whether the store has a token that was not tried yet, and loads it.
     pub async fn has_new_login(&self) -> bool {
+        // Taken before the read, so that a login stored in between is found at the next check.
         let stamp = self.inner.logins.shared.store.stamp();
         if self.inner.looked_at.lock().replace(stamp) == Some(stamp) {
             return false;
@@ -148,15 +149,14 @@ impl Account {
 
     /// Returns why there is no login, if a reason is known.
     pub async fn last_error(&self) -> Option<LoginError> {
-        let trouble = self.inner.last_error.lock().clone();
-        match trouble {
-            Some(trouble) => Some(trouble),
+        let error = self.inner.last_error.lock().clone();
+        match error {
+            Some(error) => Some(error),
             None => self.inner.logins.shared.store.read().await.err(),
         }
     }
 
-    /// Runs `work` exclusively and to completion: a cancelled request must not lose a new refresh
-    /// token.
+    /// Runs `work` exclusively and to completion: cancellation must not lose a new refresh token.
     async fn run_exclusive<T, F>(
         &self,
         work: impl FnOnce(Arc<AccountInner>) -> F + Send + 'static,
@@ -189,9 +189,6 @@ impl AccountInner {
     }
 
     async fn obtain(&self) -> Result<Option<HeaderValue>, RequestError> {
-        let unusable = |error: &LoginError| {
-            RequestError::NotSent(format!("there is no login to send it with: {error}"))
-        };
         if matches!(self.current(), CurrentToken::Unread) {
             // Treat unreadable logins as absent: the server reports whether it requires one.
             let kept = self.logins.find_record(&self.server, &self.url).await.unwrap_or_default();
@@ -205,16 +202,18 @@ impl AccountInner {
         }
         match self.renew().await {
             Ok(()) | Err(LoginError::Over) => Ok(self.current().unexpired_token()),
+            // The authorization server may be down while the old token is still valid.
             Err(error) => match current.unexpired_token() {
                 Some(value) => Ok(Some(value)),
-                None => Err(unusable(&error)),
+                None => Err(RequestError::NotSent(format!("no usable login: {error}"))),
             },
         }
     }
 
     /// Returns whether there is a new token with which to repeat a rejected request.
-    async fn after_refusal(&self, turned_down: RejectedRequest) -> bool {
-        let RejectedRequest { status, challenge, used, before } = turned_down;
+    async fn after_refusal(&self, rejected: RejectedRequest) -> bool {
+        let RejectedRequest { status, challenge, used, before } = rejected;
+        // A 403 without `insufficient_scope` is the server's decision; no token would change it.
         if status == 403 && !challenge.needs_more_scope() {
             return false;
         }
@@ -228,10 +227,12 @@ impl AccountInner {
             return before == 0
                 && self.record_failure(self.grant_as_client(&challenge).await.map(|()| true));
         }
+        // Another process may have logged in or renewed.
         if self.reload(used.as_ref()).await {
             return true;
         }
         let more = if status == 403 { LoginNeed::More } else { LoginNeed::Any };
+        // One renewal per request: a server that rejects the new token too would cause a loop.
         if status == 401 && before == 0 && used.is_some() {
             let renewed = self.renew().await.map(|()| !self.current().matches(used.as_ref()));
             if self.record_failure(renewed) {
@@ -242,15 +243,11 @@ impl AccountInner {
         self.record_failure(visited)
     }
 
-    /// Records the error of a failed attempt.
     fn record_failure(&self, outcome: Result<bool, LoginError>) -> bool {
-        match outcome {
-            Ok(again) => again,
-            Err(error) => {
-                *self.last_error.lock() = Some(error);
-                false
-            }
-        }
+        outcome.unwrap_or_else(|error| {
+            *self.last_error.lock() = Some(error);
+            false
+        })
     }
 
     /// Loads a different token from the store, if there is one.
@@ -267,11 +264,10 @@ impl AccountInner {
     }
 }
 
-/// The kind of login that a server requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum LoginNeed {
     Any,
-    /// One with more scopes.
+    /// A login with more scopes.
     More,
 }
 
@@ -290,13 +286,13 @@ impl Authorize for Account {
     fn obtain(&self) -> AuthorizeFuture<'_, Result<Option<HeaderValue>, RequestError>> {
         Box::pin(async {
             let obtained = self.run_exclusive(|inner| async move { inner.obtain().await }).await;
-            let gone = || RequestError::NotSent("the host is being stopped".to_owned());
-            obtained.unwrap_or_else(|| Err(gone()))
+            obtained
+                .unwrap_or_else(|| Err(RequestError::NotSent("the host is stopping".to_owned())))
         })
     }
 
     fn on_refusal<'a>(&'a self, refusal: AuthorizationRefusal<'a>) -> AuthorizeFuture<'a, bool> {
-        let turned_down = RejectedRequest {
+        let rejected = RejectedRequest {
             status: refusal.status,
             challenge: Challenge::parse(refusal.challenge.unwrap_or_default()),
             used: refusal.used.cloned(),
@@ -304,7 +300,7 @@ impl Authorize for Account {
         };
         Box::pin(async {
             let again =
-                self.run_exclusive(|inner| async move { inner.after_refusal(turned_down).await });
+                self.run_exclusive(|inner| async move { inner.after_refusal(rejected).await });
             again.await.unwrap_or(false)
         })
     }

@@ -13,7 +13,8 @@ use crate::scopes::{ScopeSources, choose_scopes};
 use crate::secret::Secret;
 use crate::store::{LoginRecord, StoreChange};
 
-/// Maximum number of logins by a visitor per account.
+/// Maximum number of logins by a visitor per account: a server that rejects every token must not
+/// send the user to the login page forever.
 const MAX_VISITS: u32 = 8;
 
 impl AccountInner {
@@ -23,21 +24,15 @@ impl AccountInner {
         if self.server.oauth.grant == GrantType::ClientCredentials {
             return self.grant_as_client(&Challenge::default()).await;
         }
-        let store = &self.logins.shared.store;
-        let Some(kept) = self.logins.find_record(&self.server, &self.url).await? else {
+        let over = || {
             self.set(CurrentToken::Nothing);
-            return Err(LoginError::Over);
+            LoginError::Over
         };
+        let find = || self.logins.find_record(&self.server, &self.url);
+        let kept = find().await?.ok_or_else(over)?;
         // Read the login again under the lock: another process may have renewed it meanwhile.
-        let _turn = store.lock_renewal(&kept).await?;
-        let Some(kept) = self.logins.find_record(&self.server, &self.url).await? else {
-            self.set(CurrentToken::Nothing);
-            return Err(LoginError::Over);
-        };
-        if kept.over {
-            self.set(CurrentToken::Nothing);
-            return Err(LoginError::Over);
-        }
+        let _lock = self.logins.shared.store.lock_renewal(&kept).await?;
+        let kept = find().await?.filter(|kept| !kept.over).ok_or_else(over)?;
         let ours = match self.current() {
             CurrentToken::Token { access, .. } => Some(access),
             CurrentToken::Unread | CurrentToken::Nothing => None,
@@ -71,7 +66,7 @@ impl AccountInner {
         let fetcher = self.logins.fetcher(&self.url, self.server.authorities.as_ref())?;
         let endpoint = fetcher.reach.check("the token endpoint", &kept.token_endpoint)?;
         let mut client = kept.client.clone();
-        // Use the secret that is configured now, which may have changed since the login.
+        // The configured secret may have changed since the login.
         let settings = &self.server.oauth;
         if client.origin == ClientOrigin::Configured
             && settings.client_id.as_ref() == Some(&client.id)
@@ -93,11 +88,12 @@ impl AccountInner {
     ) -> Result<(), LoginError> {
         let change = self.logins.shared.store.edit(move |contents| {
             let Some(kept) = contents.logins.iter_mut().find(|kept| is_same(kept, &renewed)) else {
-                // The user logged out meanwhile.
+                // The user logged out meanwhile; storing the tokens would undo that.
                 return StoreChange::No;
             };
             kept.access = tokens.access;
             kept.ends = tokens.ends;
+            // A response without a refresh token or scopes leaves the old ones in force.
             kept.refresh = tokens.refresh.or(kept.refresh.take());
             kept.granted = tokens.scopes.or(kept.granted.take());
             kept.over = false;
@@ -109,6 +105,7 @@ impl AccountInner {
     /// Records that a login cannot be renewed, so that no process tries again.
     async fn mark_ended(&self, ended: LoginRecord) -> Result<(), LoginError> {
         let change = self.logins.shared.store.edit(move |contents| {
+            // Another refresh token belongs to a new login, which has not ended.
             let same =
                 |kept: &&mut LoginRecord| is_same(kept, &ended) && kept.refresh == ended.refresh;
             match contents.logins.iter_mut().find(same) {
@@ -154,6 +151,7 @@ impl AccountInner {
         challenge: Challenge,
         need: LoginNeed,
     ) -> Result<bool, LoginError> {
+        // Hosts have no visitor by default: a server must not open pages on its own.
         let Some(visitor) = &self.logins.shared.visitor else { return Ok(false) };
         if need == LoginNeed::More {
             let kept = self.logins.find_record(&self.server, &self.url).await?;
@@ -186,7 +184,7 @@ fn is_same(kept: &LoginRecord, other: &LoginRecord) -> bool {
     kept.server == other.server && kept.url == other.url
 }
 
-/// Returns whether an error code is permanent, so that a retry cannot succeed.
 fn is_final(code: &str) -> bool {
+    // Other codes, such as `temporarily_unavailable`, and network errors leave the login alone.
     matches!(code, "invalid_grant" | "invalid_client" | "unauthorized_client")
 }

@@ -9,12 +9,11 @@ pub struct Challenge {
     pub resource_metadata: Option<String>,
     /// Scopes that the request requires.
     pub scopes: Vec<String>,
-    /// Error code.
     pub error: Option<String>,
 }
 
 impl Challenge {
-    /// Parses the value of `WWW-Authenticate`; unknown parameters are ignored.
+    /// Parses the value of `WWW-Authenticate` and ignores unknown parameters.
     #[must_use]
     pub fn parse(value: &str) -> Self {
         let mut challenge = Self::default();
@@ -49,16 +48,18 @@ impl Challenge {
     #[must_use]
     pub fn login_hint(&self, server: &str) -> String {
         if !self.needs_more_scope() || self.scopes.is_empty() {
-            return format!("`switchboard login {server}` logs in");
+            return format!("log in with `switchboard login {server}`");
         }
         let scopes = self.scopes.iter().map(|scope| format!(" --scope {scope}"));
-        format!("`switchboard login {server}{}` asks for more", scopes.collect::<String>())
+        let scopes = scopes.collect::<String>();
+        format!("request more scopes with `switchboard login {server}{scopes}`")
     }
 
     fn set_parameter(&mut self, name: &str, value: String) {
         if name.eq_ignore_ascii_case("resource_metadata") {
             self.resource_metadata.get_or_insert(value);
         } else if name.eq_ignore_ascii_case("scope") {
+            // The scopes become part of a command in the hint, and of a URL.
             let scopes = value.split(' ').filter(|scope| is_scope(scope)).take(100);
             self.scopes = scopes.map(str::to_owned).collect();
         } else if name.eq_ignore_ascii_case("error") {
@@ -67,7 +68,7 @@ impl Challenge {
     }
 }
 
-/// Splits at commas outside quotes.
+/// Splits a header value at the commas outside quotes.
 fn split_parameters(value: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     let mut quoted = false;

@@ -11,17 +11,16 @@ use crate::secret::Secret;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct RegisteredClient {
     pub(crate) id: String,
-    /// The client's secret. On renewal, the currently configured secret replaces it.
+    /// On renewal, the currently configured secret replaces it.
     pub(crate) secret: Option<Secret>,
     /// Expiry of the secret, in Unix seconds.
     pub(crate) secret_ends: Option<i64>,
     pub(crate) method: AuthMethod,
     pub(crate) origin: ClientOrigin,
-    /// Redirect URI that the client was registered with, for dynamic registrations.
+    /// Redirect URI of a dynamic registration.
     pub(crate) redirect_uri: Option<String>,
 }
 
-/// How a client authenticates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum AuthMethod {
@@ -30,7 +29,6 @@ pub(crate) enum AuthMethod {
     ClientSecretPost,
 }
 
-/// Where a client registration comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum ClientOrigin {
@@ -54,8 +52,7 @@ impl AuthMethod {
         all.into_iter().find(|method| method.name() == name)
     }
 
-    /// Returns the first of `preferred` that the authorization server lists; if it lists none, the
-    /// first.
+    /// Returns the first of `preferred` that the server lists, or the first if it has no list.
     pub(crate) fn choose(preferred: &[Self], listed: Option<&[String]>) -> Option<Self> {
         match listed {
             None => preferred.first().copied(),
@@ -77,6 +74,7 @@ impl RegisteredClient {
     pub(crate) fn authenticate<'a>(&'a self, form: &mut Vec<(&'a str, &'a str)>) -> Option<Secret> {
         match (self.method, &self.secret) {
             (AuthMethod::ClientSecretBasic, Some(secret)) => {
+                // RFC 6749 encodes both parts as form values before Base64.
                 let pair = format!("{}:{}", encode_value(&self.id), encode_value(secret.reveal()));
                 Some(Secret::new(format!("Basic {}", BASE64_STANDARD.encode(pair))))
             }

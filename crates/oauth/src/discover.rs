@@ -5,19 +5,17 @@ use serde::Deserialize;
 
 use crate::challenge::Challenge;
 use crate::error::LoginError;
-use crate::fetch::{FetchedDocument, OauthFetcher};
-use crate::metadata::{AuthServer, AuthServerMetadata, METADATA_LABEL};
+use crate::fetch::OauthFetcher;
+use crate::metadata::{AuthServer, METADATA_LABEL};
 
-const RESOURCE_LABEL: &str = "the description of the server";
+const RESOURCE_LABEL: &str = "the protected-resource metadata";
 
-/// The result of the discovery.
 #[derive(Clone, Debug)]
 pub(crate) struct DiscoveryResult {
     /// Resource indicator for token requests, exactly as the server spells it.
     pub(crate) resource: String,
     /// Scopes listed in the protected-resource metadata.
     pub(crate) scopes: Vec<String>,
-    /// The authorization server.
     pub(crate) issuer: AuthServer,
 }
 
@@ -30,8 +28,7 @@ struct ResourceMetadata {
     scopes_supported: Option<Vec<String>>,
 }
 
-/// Discovers the authorization server of the server at `url`. If `wanted` is set, no other is
-/// accepted.
+/// Discovers the authorization server of the server at `url`; if `wanted` is set, only that one.
 pub(crate) async fn discover(
     fetcher: &OauthFetcher,
     url: &Url,
@@ -43,8 +40,9 @@ pub(crate) async fn discover(
         None => (canonical_resource(url), Vec::new(), Vec::new()),
         Some(described) => {
             let resource = described.resource.unwrap_or_default();
+            // This server could otherwise obtain a token for another one and use it there.
             if !covers(&resource, url) {
-                let why = "its `resource` is not the address of the server".to_owned();
+                let why = "its `resource` is not the server's URL".to_owned();
                 return Err(LoginError::Untrusted { what: RESOURCE_LABEL, why });
             }
             let named = described.authorization_servers.unwrap_or_default();
@@ -60,7 +58,7 @@ pub(crate) async fn discover(
         None => fetch_origin_metadata(fetcher, url).await?,
     };
     if wanted.is_some_and(|wanted| wanted != server.issuer) {
-        let why = format!("it is `{}`, and `oauth.issuer` names another", server.issuer);
+        let why = format!("it is `{}`, but `oauth.issuer` requires another one", server.issuer);
         return Err(LoginError::Untrusted { what: "the authorization server", why });
     }
     Ok(DiscoveryResult { resource, scopes, issuer: server })
@@ -72,35 +70,28 @@ async fn fetch_resource_metadata(
     url: &Url,
     challenge: &Challenge,
 ) -> Result<Option<ResourceMetadata>, LoginError> {
-    if let Some(place) = &challenge.resource_metadata {
-        let place = fetcher.reach.check(RESOURCE_LABEL, place)?;
-        if let FetchedDocument::Found(found) = fetcher.get_json(RESOURCE_LABEL, place).await? {
-            return Ok(Some(found));
-        }
-    }
-    for place in well_known_urls(url, "oauth-protected-resource") {
-        if let FetchedDocument::Found(found) = fetcher.get_json(RESOURCE_LABEL, place).await? {
+    let named = challenge.resource_metadata.as_ref();
+    let named = named.map(|place| fetcher.reach.check(RESOURCE_LABEL, place)).transpose()?;
+    for place in named.into_iter().chain(well_known_urls(url, "oauth-protected-resource")) {
+        if let Some(found) = fetcher.get_json(RESOURCE_LABEL, place).await? {
             return Ok(Some(found));
         }
     }
     Ok(None)
 }
 
-/// Fetches the metadata of a named authorization server.
 async fn fetch_issuer_metadata(
     fetcher: &OauthFetcher,
     issuer: &str,
 ) -> Result<AuthServer, LoginError> {
     let url = fetcher.reach.check("the authorization server", issuer)?;
     for place in metadata_urls(&url) {
-        if let FetchedDocument::Found(described) =
-            fetcher.get_json::<AuthServerMetadata>(METADATA_LABEL, place).await?
-        {
+        if let Some(described) = fetcher.get_json(METADATA_LABEL, place).await? {
             return AuthServer::from_metadata(issuer, described, fetcher.reach);
         }
     }
     let place = issuer.to_owned();
-    Err(LoginError::Failed { what: METADATA_LABEL, place, why: "is not there".to_owned() })
+    Err(LoginError::Failed { what: METADATA_LABEL, place, why: "was not found".to_owned() })
 }
 
 /// Fetches the metadata from the server's own origin: before protocol version 2025-06-18, a server
@@ -115,9 +106,7 @@ async fn fetch_origin_metadata(
     origin.set_fragment(None);
     let issuer = origin.origin().ascii_serialization();
     for place in metadata_urls(&origin) {
-        if let FetchedDocument::Found(described) =
-            fetcher.get_json::<AuthServerMetadata>(METADATA_LABEL, place).await?
-        {
+        if let Some(described) = fetcher.get_json(METADATA_LABEL, place).await? {
             return AuthServer::from_metadata(&issuer, described, fetcher.reach);
         }
     }
@@ -126,6 +115,7 @@ async fn fetch_origin_metadata(
 
 /// Returns the URLs of an authorization server's metadata, in order of preference.
 fn metadata_urls(issuer: &Url) -> Vec<Url> {
+    // RFC 8414 inserts the well-known part before the path; OpenID Connect appends it.
     let path = issuer.path().trim_end_matches('/');
     let mut paths = vec![format!("/.well-known/oauth-authorization-server{path}")];
     if path.is_empty() {
@@ -151,6 +141,7 @@ fn well_known_urls(url: &Url, name: &str) -> Vec<Url> {
 /// Returns whether a `resource` is the server's URL or a prefix of it.
 pub(crate) fn covers(resource: &str, url: &Url) -> bool {
     let Ok(resource) = Url::parse(resource) else { return false };
+    // With a slash at the end, `/mcp` does not cover `/mcp-other`.
     let ends = |path: &str| format!("{}/", path.trim_end_matches('/'));
     resource.origin() == url.origin()
         && resource.fragment().is_none()

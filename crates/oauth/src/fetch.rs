@@ -14,7 +14,7 @@ use crate::error::LoginError;
 use crate::resolver::{AddressNotAllowed, Resolver};
 use crate::secret::Secret;
 
-/// Maximum number of redirects followed for a document.
+/// Maximum number of redirects that are followed for a document.
 const MAX_REDIRECTS: usize = 5;
 const MAX_BODY_BYTES: usize = 1 << 20;
 /// Timeouts for connecting, and for the whole request.
@@ -27,14 +27,6 @@ pub(crate) struct OauthFetcher {
     client: Client,
 }
 
-/// The result of fetching a document.
-pub(crate) enum FetchedDocument<T> {
-    Found(T),
-    /// The server answers that the document does not exist.
-    Absent,
-}
-
-/// The body of a POST request.
 pub(crate) struct Post {
     pub(crate) body: String,
     pub(crate) kind: &'static str,
@@ -42,7 +34,7 @@ pub(crate) struct Post {
 }
 
 impl OauthFetcher {
-    /// Creates a client that trusts these certificate authorities besides those of the system.
+    /// Creates a client that trusts these certificate authorities and those of the system.
     pub(crate) fn with_authorities(
         reach: AddressScope,
         more: &Authorities,
@@ -50,7 +42,6 @@ impl OauthFetcher {
         Self::with_resolver(Resolver::new(reach), more)
     }
 
-    /// Creates a client with a resolver, which determines the scope.
     pub(crate) fn with_resolver(
         resolver: Resolver,
         more: &Authorities,
@@ -61,6 +52,7 @@ impl OauthFetcher {
             .tls_certs_merge(more.certificates())
             .connect_timeout(TIMEOUTS.0)
             .timeout(TIMEOUTS.1)
+            // `get_json` follows redirects itself, to check every URL on the way.
             .redirect(redirect::Policy::none())
             // A proxy would resolve and dial for us, which bypasses the address checks.
             .no_proxy()
@@ -71,12 +63,12 @@ impl OauthFetcher {
         Ok(Self { reach, client })
     }
 
+    /// Fetches a document; `None` if the server responds that it does not exist.
     pub(crate) async fn get_json<T: DeserializeOwned>(
         &self,
         what: &'static str,
-        url: Url,
-    ) -> Result<FetchedDocument<T>, LoginError> {
-        let mut url = url;
+        mut url: Url,
+    ) -> Result<Option<T>, LoginError> {
         for _ in 0..=MAX_REDIRECTS {
             self.reach.check_url(what, &url)?;
             let request = self.client.get(url.clone()).header(ACCEPT, "application/json");
@@ -85,22 +77,23 @@ impl OauthFetcher {
             match status {
                 200 => {
                     let body = read_body(what, &url, response).await?;
-                    return parse_json(what, &url, &body).map(FetchedDocument::Found);
+                    return parse_json(what, &url, &body).map(Some);
                 }
                 301 | 302 | 303 | 307 | 308 => {
                     let to = response.headers().get(LOCATION).and_then(|to| to.to_str().ok());
-                    url = to
-                        .and_then(|to| url.join(to).ok())
-                        .ok_or_else(|| fetch_error(what, &url, "redirects to nowhere"))?;
+                    url = to.and_then(|to| url.join(to).ok()).ok_or_else(|| {
+                        fetch_error(what, &url, "redirects without a valid `Location`")
+                    })?;
                 }
-                400..=499 => return Ok(FetchedDocument::Absent),
-                _ => return Err(fetch_error(what, &url, format!("answers with status {status}"))),
+                // A server that guards every path returns 401 or 403 here instead of 404.
+                400..=499 => return Ok(None),
+                _ => return Err(fetch_error(what, &url, format!("returned status {status}"))),
             }
         }
         Err(fetch_error(what, &url, format!("redirects more than {MAX_REDIRECTS} times")))
     }
 
-    /// Sends a POST request; redirects are not followed.
+    /// Sends a POST request, and follows no redirects: the body contains codes and tokens.
     pub(crate) async fn post(
         &self,
         what: &'static str,
@@ -123,23 +116,22 @@ impl OauthFetcher {
             request.body(post.body).send().await.map_err(|error| send_error(what, url, &error))?;
         let status = response.status().as_u16();
         if (300..400).contains(&status) {
-            return Err(fetch_error(what, url, "redirects, which is not followed"));
+            return Err(fetch_error(what, url, "redirects the request, which is not followed"));
         }
         let body = read_body(what, url, response).await?;
         Ok((status, body))
     }
 }
 
-/// Parses JSON; the error does not quote it.
+/// Parses JSON; the error does not quote it, because it may contain tokens.
 pub(crate) fn parse_json<T: DeserializeOwned>(
     what: &'static str,
     url: &Url,
     body: &[u8],
 ) -> Result<T, LoginError> {
-    serde_json::from_slice(body).map_err(|_| fetch_error(what, url, "is not what it should be"))
+    serde_json::from_slice(body).map_err(|_| fetch_error(what, url, "is not the expected JSON"))
 }
 
-/// Creates an error about a request to a URL.
 pub(crate) fn fetch_error(what: &'static str, url: &Url, why: impl Into<String>) -> LoginError {
     LoginError::Failed { what, place: display_url(url.as_str()), why: why.into() }
 }
@@ -152,7 +144,7 @@ async fn read_body(
     let mut body = BytesMut::new();
     while let Some(chunk) = response.chunk().await.map_err(|error| send_error(what, url, &error))? {
         if body.len() + chunk.len() > MAX_BODY_BYTES {
-            return Err(fetch_error(what, url, "answers with more than 1 MiB"));
+            return Err(fetch_error(what, url, "sent more than 1 MiB"));
         }
         body.extend_from_slice(&chunk);
     }
@@ -171,8 +163,8 @@ fn send_error(what: &'static str, url: &Url, error: &reqwest::Error) -> LoginErr
         next = cause.source();
     }
     if error.is_timeout() {
-        return fetch_error(what, url, "did not answer in time");
+        return fetch_error(what, url, "did not respond in time");
     }
     let why = causes.pop().unwrap_or_else(|| "the request failed".to_owned());
-    fetch_error(what, url, format!("did not answer: {why}"))
+    fetch_error(what, url, format!("did not respond: {why}"))
 }

@@ -1,20 +1,18 @@
-//! Encodes `application/x-www-form-urlencoded` pairs.
+//! Encoding of pairs as `application/x-www-form-urlencoded`.
 
 use reqwest::Url;
 
-/// Encodes the body of a form.
+/// Encodes pairs as the body of a form.
 pub(crate) fn encode(pairs: &[(&str, &str)]) -> String {
     let Ok(mut url) = Url::parse("https://form.invalid/") else { return String::new() };
     url.query_pairs_mut().extend_pairs(pairs);
     url.query().unwrap_or_default().to_owned()
 }
 
-/// Encodes a single value.
 pub(crate) fn encode_value(value: &str) -> String {
     encode(&[("", value)]).trim_start_matches('=').to_owned()
 }
 
-/// Appends pairs to the query of a URL.
 pub(crate) fn with_query(mut url: Url, pairs: &[(&str, &str)]) -> Url {
     url.query_pairs_mut().extend_pairs(pairs);
     url

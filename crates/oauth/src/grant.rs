@@ -13,7 +13,6 @@ use crate::secret::Secret;
 const ENDPOINT_LABEL: &str = "the token endpoint";
 const FORM_TYPE: &str = "application/x-www-form-urlencoded";
 
-/// New tokens from the token endpoint.
 #[derive(Clone, Debug)]
 pub(crate) struct TokenSet {
     pub(crate) access: Secret,
@@ -33,7 +32,7 @@ struct TokenResponse {
     scope: Option<String>,
 }
 
-/// Requests tokens; `form` contains the grant.
+/// Requests tokens with the grant in `form`.
 pub(crate) async fn request_tokens(
     fetcher: &OauthFetcher,
     endpoint: &Url,
@@ -45,21 +44,23 @@ pub(crate) async fn request_tokens(
     let post = Post { body: encode(&form), kind: FORM_TYPE, authorization };
     let (status, answer) = fetcher.post(ENDPOINT_LABEL, endpoint, post).await?;
     if status != 200 && status != 201 {
-        return Err(LoginError::Refused { what: "a token", code: error_code(status, &answer) });
+        let code = error_code(status, &answer);
+        return Err(LoginError::Refused { what: "the token request", code });
     }
     let answer: TokenResponse = parse_json(ENDPOINT_LABEL, endpoint, &answer)?;
+    // RFC 6749 requires `token_type`, but some servers omit it.
     let kind = answer.token_type.as_deref().unwrap_or("bearer");
     if !kind.eq_ignore_ascii_case("bearer") {
-        let why = "it gives tokens of a kind that is not known here".to_owned();
+        let why = "it issued a token of an unsupported type".to_owned();
         return Err(LoginError::Untrusted { what: ENDPOINT_LABEL, why });
     }
     // The token becomes a header value, so it must not contain spaces or control characters.
     let token = answer.access_token.reveal();
     if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-        let why = "its token cannot be sent".to_owned();
+        let why = "its token is not a valid header value".to_owned();
         return Err(LoginError::Untrusted { what: ENDPOINT_LABEL, why });
     }
-    // Some servers send the number as a string.
+    // Some servers send the number as a string. The cap keeps a bogus lifetime from overflowing.
     let lasts = match &answer.expires_in {
         Some(serde_json::Value::Number(number)) => number.as_f64(),
         Some(serde_json::Value::String(text)) => text.parse::<f64>().ok(),
@@ -85,7 +86,7 @@ pub(crate) async fn revoke(
     if (200..300).contains(&status) {
         return Ok(());
     }
-    Err(LoginError::Refused { what: "to end a token", code: error_code(status, &answer) })
+    Err(LoginError::Refused { what: "the revocation", code: error_code(status, &answer) })
 }
 
 /// Returns the error code of a response, if it is well formed; never other text from the response.
@@ -94,13 +95,14 @@ pub(crate) fn error_code(status: u16, answer: &[u8]) -> String {
     struct TokenErrorResponse {
         error: String,
     }
-    let word =
-        serde_json::from_slice::<TokenErrorResponse>(answer).ok().map(|refusal| refusal.error);
+    // A body without a code may be an error page of a proxy; the status is reported instead.
+    let response = serde_json::from_slice::<TokenErrorResponse>(answer).ok();
+    let word = response.map(|response| response.error);
     word.filter(|word| is_error_code(word)).unwrap_or_else(|| format!("status {status}"))
 }
 
-/// Returns whether a text has the form of an error code.
 pub(crate) fn is_error_code(word: &str) -> bool {
+    // The code is shown in a terminal: only plain characters, so no escape sequences.
     (1..=64).contains(&word.len())
         && word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_' || byte == b'-')
 }

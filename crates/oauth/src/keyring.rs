@@ -14,11 +14,10 @@ use crate::secret::Secret;
 const KEYRING_TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(crate) struct Keyring {
-    /// Our own environment, which locates the keyring.
+    /// Environment of this process, which locates the keyring.
     pub(crate) variables: BTreeMap<String, String>,
 }
 
-/// A program with its arguments and input.
 struct KeyringCommand {
     program: &'static str,
     arguments: &'static [&'static str],
@@ -26,18 +25,17 @@ struct KeyringCommand {
 }
 
 impl Keyring {
-    /// Returns the key, if the keyring has one.
+    /// Returns the key if the keyring has one.
     pub(crate) async fn look_up(&self) -> Result<Option<Secret>, String> {
         let found = self.run(look_up_command()?).await?;
         let key = found.map(|text| text.trim().to_owned()).filter(|text| !text.is_empty());
         Ok(key.map(Secret::new))
     }
 
-    /// Stores a key in the keyring.
     pub(crate) async fn store(&self, key: &Secret) -> Result<(), String> {
         match self.run(store_command(key)?).await? {
             Some(_) => Ok(()),
-            None => Err("the system's keyring did not take the key".to_owned()),
+            None => Err("the system's keyring did not store the key".to_owned()),
         }
     }
 
@@ -53,18 +51,20 @@ impl Keyring {
             .stderr(Stdio::null())
             .kill_on_drop(true);
         let missing = |error: std::io::Error| {
-            format!("the system's keyring cannot be asked through `{}`: {error}", action.program)
+            format!("the system's keyring cannot be reached through `{}`: {error}", action.program)
         };
         let mut child = command.spawn().map_err(missing)?;
         if let (Some(input), Some(mut stdin)) = (action.input, child.stdin.take()) {
+            // Dropping `stdin` afterwards tells the program that the key is complete.
             stdin.write_all(input.as_bytes()).await.map_err(missing)?;
         }
         match timeout(KEYRING_TIMEOUT, child.wait_with_output()).await {
-            Err(_) => Err("the system's keyring did not answer in time".to_owned()),
+            Err(_) => Err("the system's keyring did not respond in time".to_owned()),
             Ok(Err(error)) => Err(missing(error)),
             Ok(Ok(output)) if output.status.success() => {
                 Ok(Some(String::from_utf8_lossy(&output.stdout).into_owned()))
             }
+            // Both programs exit with an error if there is no such entry.
             Ok(Ok(_)) => Ok(None),
         }
     }

@@ -11,7 +11,6 @@ use crate::random;
 use crate::secret::Secret;
 use crate::vault::{KeyKind, SealingKey};
 
-/// Environment variable with the key.
 const KEY_VARIABLE: &str = "SWITCHBOARD_TOKEN_KEY";
 
 pub(crate) struct KeyProvider {
@@ -33,10 +32,10 @@ impl KeyProvider {
         }
     }
 
-    /// Returns the key for a new store.
     pub(crate) async fn key_for_new_store(&self) -> Result<SealingKey, LoginError> {
-        let made = self.cached.lock().clone();
-        if let Some(key) = made {
+        // Cloned first, so that no lock is held across the awaits below.
+        let cached = self.cached.lock().clone();
+        if let Some(key) = cached {
             return Ok(key);
         }
         let salt = SealingKey::new_salt()?;
@@ -44,7 +43,7 @@ impl KeyProvider {
             return self.derive(secret, KeyKind::Supplied, salt).await;
         }
         let no_key = |why: String| LoginError::NoKey {
-            why: format!("`{KEY_VARIABLE}` is not set, `settings.tokenKeyFile` neither, and {why}"),
+            why: format!("neither `{KEY_VARIABLE}` nor `settings.tokenKeyFile` is set, and {why}"),
         };
         let secret = match self.keyring.look_up().await.map_err(no_key)? {
             Some(secret) => secret,
@@ -57,27 +56,27 @@ impl KeyProvider {
         self.derive(secret, KeyKind::Keyring, salt).await
     }
 
-    /// Returns the key of an existing store.
     pub(crate) async fn key_for_store(
         &self,
         kind: KeyKind,
         salt: &str,
     ) -> Result<SealingKey, LoginError> {
-        let made = self.cached.lock().clone();
-        if let Some(key) = made.filter(|key| key.kind == kind && key.salt == salt) {
+        let cached = self.cached.lock().clone();
+        if let Some(key) = cached.filter(|key| key.kind == kind && key.salt == salt) {
             return Ok(key);
         }
         let missing = |why: String| LoginError::NoKey { why };
+        // Only the source that sealed the store is tried: another key cannot open it.
         let secret = match kind {
             KeyKind::Supplied => self.supplied_key()?.ok_or_else(|| {
-                missing(format!("`{KEY_VARIABLE}` and `settings.tokenKeyFile` are not set"))
+                missing(format!("neither `{KEY_VARIABLE}` nor `settings.tokenKeyFile` is set"))
             })?,
             KeyKind::Keyring => self
                 .keyring
                 .look_up()
                 .await
                 .map_err(missing)?
-                .ok_or_else(|| missing("the system's keyring has none".to_owned()))?,
+                .ok_or_else(|| missing("the system's keyring has no key".to_owned()))?,
         };
         self.derive(secret, kind, salt.to_owned()).await
     }
@@ -104,6 +103,7 @@ impl KeyProvider {
         kind: KeyKind,
         salt: String,
     ) -> Result<SealingKey, LoginError> {
+        // 600,000 rounds take a noticeable part of a second, too long for an async worker.
         let making = tokio::task::spawn_blocking(move || SealingKey::derive(&secret, kind, &salt));
         let key = making.await.map_err(|error| LoginError::NoKey { why: error.to_string() })?;
         *self.cached.lock() = Some(key.clone());

@@ -324,7 +324,7 @@ async fn a_server_that_is_not_logged_in_to_says_why() {
     let refused = logins.begin(&server, wish()).await.err().unwrap();
     assert_eq!(
         refused.to_string(),
-        "server `it` cannot be logged in to: its `headers` have an `Authorization` already"
+        "cannot log in to server `it`: its `headers` already set `Authorization`"
     );
     server.transport = Transport::Builtin;
     assert!(logins.begin(&server, wish()).await.is_err());

@@ -19,7 +19,7 @@ use switchboard_wire::{Authorities, Distrust, WireLimits, challenges, new_trusti
 use crate::account::Account;
 use crate::challenge::Challenge;
 use crate::client::{ClientOrigin, RegisteredClient};
-use crate::discover::{DiscoveryResult, covers, discover};
+use crate::discover::{covers, discover};
 use crate::error::LoginError;
 use crate::fetch::{OauthFetcher, fetch_error};
 use crate::grant::unix_now;
@@ -31,7 +31,7 @@ use crate::scopes::{ScopeSources, choose_scopes};
 use crate::secrets::SecretStore;
 use crate::store::{LoginRecord, SealedStore, StoreChange, StoredLogin};
 
-/// How long the server may take to answer the probe.
+/// How long the server may take to respond to the probe.
 const PROBE_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// All logins. Clones share the same state.
@@ -50,28 +50,26 @@ pub(crate) struct LoginsInner {
     accounts: Mutex<BTreeMap<String, Weak<Account>>>,
 }
 
-/// Options of a login.
+/// Options of a login that a person completes.
 pub struct LoginOptions<'a> {
-    /// Redirect URI of the callback.
     pub redirect_uri: String,
-    /// Scopes to request besides those that the server requires.
+    /// Scopes to request in addition to those that the server requires.
     pub scopes: Vec<String>,
     /// Called at each step of the login.
     pub on_step: &'a (dyn Fn(LoginStep) + Send + Sync),
 }
 
-/// The progress of a login.
+/// A step in the progress of a login.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LoginStep {
-    /// Probing the server for its challenge.
+    /// Probing the server to obtain its challenge.
     Asking,
-    /// Discovering its authorization server.
+    /// Discovering the server's authorization server.
     Discovering,
-    /// Registering at this authorization server.
+    /// Registering a client at this authorization server.
     Registering(String),
 }
 
-/// The server's answer to the probe.
 struct ProbeResult {
     challenge: Challenge,
     open: bool,
@@ -93,20 +91,15 @@ impl Logins {
         visitor: Option<Arc<dyn Visitor>>,
         tasks: Tasks,
     ) -> Self {
-        let store = SealedStore::new(state, KeyProvider::new(environment, settings));
-        let secrets = SecretStore::new(state, environment, settings);
-        let near = OnceLock::new();
-        let far = OnceLock::new();
-        let accounts = Mutex::default();
         Self {
             shared: Arc::new(LoginsInner {
-                store,
-                secrets,
+                store: SealedStore::new(state, KeyProvider::new(environment, settings)),
+                secrets: SecretStore::new(state, environment, settings),
                 visitor,
                 tasks,
-                loopback_fetcher: near,
-                public_fetcher: far,
-                accounts,
+                loopback_fetcher: OnceLock::new(),
+                public_fetcher: OnceLock::new(),
+                accounts: Mutex::default(),
             }),
         }
     }
@@ -119,20 +112,16 @@ impl Logins {
 
     /// Begins a login: discovers the authorization server, registers there, and returns the login
     /// with the URL for the person. Only the client registration is stored.
-    ///
-    /// # Errors
-    /// Returns an error if the discovery or the registration fails or is not trustworthy, or if a
-    /// login could not be stored.
     pub async fn begin(
         &self,
         server: &ServerConfig,
         wish: LoginOptions<'_>,
     ) -> Result<PendingLogin, LoginError> {
-        let url = self.login_url(server)?;
+        let url = login_url(server)?;
         self.shared.store.prepare().await?;
         (wish.on_step)(LoginStep::Asking);
-        let door = probe(server, &url).await?;
-        self.begin_from_probe(server, url, door, wish).await
+        let probed = probe(server, &url).await?;
+        self.begin_from_probe(server, url, probed, wish).await
     }
 
     /// Begins a login after a request was rejected with this challenge.
@@ -153,57 +142,35 @@ impl Logins {
         &self,
         server: &ServerConfig,
         url: Url,
-        door: ProbeResult,
+        probed: ProbeResult,
         wish: LoginOptions<'_>,
     ) -> Result<PendingLogin, LoginError> {
         let fetcher = self.fetcher(&url, server.authorities.as_ref())?;
         (wish.on_step)(LoginStep::Discovering);
         let wanted = server.oauth.issuer.as_deref();
-        let found = discover(&fetcher, &url, &door.challenge, wanted).await?;
-        if door.open && !found.issuer.has_metadata {
-            let why = "it answers without a login and names nobody who gives one";
+        let found = discover(&fetcher, &url, &probed.challenge, wanted).await?;
+        // Without metadata the endpoints are guesses, which only a challenge justifies.
+        if probed.open && !found.issuer.has_metadata {
+            let why = "it needs no login and names no authorization server";
             return Err(LoginError::NotForLogin { server: server.id.to_string(), why });
         }
         let page = found.issuer.authorization_page()?.clone();
         let client = self.client_for(server, &fetcher, &found.issuer, &wish).await?;
-        let kept = self.find_record(server, &url).await?;
-        let asked =
-            self.scopes_to_request(server, &wish.scopes, &door.challenge, &found, kept.as_ref());
-        let redirect_uri = wish.redirect_uri;
-        PendingLogin::new(
-            self.clone(),
-            &page,
-            LoginParts {
-                server: server.id.clone(),
-                url,
-                fetcher,
-                found,
-                client,
-                redirect_uri,
-                asked,
-            },
-        )
-    }
-
-    #[expect(clippy::unused_self, reason = "it belongs to how a login begins")]
-    fn scopes_to_request(
-        &self,
-        server: &ServerConfig,
-        wished: &[String],
-        challenge: &Challenge,
-        found: &DiscoveryResult,
-        kept: Option<&LoginRecord>,
-    ) -> Vec<String> {
-        let named: Vec<String> = server.oauth.scopes.iter().chain(wished).cloned().collect();
+        let named: Vec<String> = server.oauth.scopes.iter().chain(&wish.scopes).cloned().collect();
         // Scopes requested from another authorization server do not apply.
-        let before = kept.filter(|kept| kept.issuer == found.issuer.issuer);
-        choose_scopes(ScopeSources {
+        let previous = self.find_record(server, &url).await?;
+        let previous = previous.filter(|kept| kept.issuer == found.issuer.issuer);
+        let asked = choose_scopes(ScopeSources {
             named: &named,
-            challenged: &challenge.scopes,
+            challenged: &probed.challenge.scopes,
             resource_scopes: &found.scopes,
             issuer_scopes: &found.issuer.scopes,
-            previous: before.map(|kept| kept.asked.as_slice()).unwrap_or_default(),
-        })
+            previous: previous.as_ref().map(|kept| kept.asked.as_slice()).unwrap_or_default(),
+        });
+        let server = server.id.clone();
+        let redirect_uri = wish.redirect_uri;
+        let parts = LoginParts { server, url, fetcher, found, client, redirect_uri, asked };
+        PendingLogin::new(self.clone(), &page, parts)
     }
 
     /// Returns our client at an authorization server: configured, stored, or newly registered.
@@ -218,6 +185,7 @@ impl Logins {
             return Ok(client);
         }
         let contents = self.shared.store.read().await?;
+        // A registration is bound to its redirect URI, so another callback port needs another one.
         let known = contents.clients.get(&issuer.issuer).filter(|client| {
             client.origin == ClientOrigin::Dynamic
                 && client.is_current(unix_now())
@@ -228,27 +196,22 @@ impl Logins {
         }
         (wish.on_step)(LoginStep::Registering(issuer.issuer.clone()));
         let client = register(fetcher, issuer, &wish.redirect_uri).await?;
-        let name = issuer.issuer.clone();
-        let kept = client.clone();
-        self.shared
-            .store
-            .edit(move |contents| {
-                contents.clients.insert(name, kept);
+        let store = &self.shared.store;
+        store
+            .edit(|contents| {
+                contents.clients.insert(issuer.issuer.clone(), client.clone());
                 StoreChange::Yes
             })
             .await?;
         Ok(client)
     }
 
-    /// Returns the stored login of a server.
-    ///
-    /// # Errors
-    /// Returns an error if the stored logins cannot be read.
+    /// Returns the stored login of a server. Fails if the store cannot be read.
     pub async fn stored_login(
         &self,
         server: &ServerConfig,
     ) -> Result<Option<StoredLogin>, LoginError> {
-        let Ok(url) = self.login_url(server) else { return Ok(None) };
+        let Ok(url) = login_url(server) else { return Ok(None) };
         let kept = self.find_record(server, &url).await?;
         Ok(kept.filter(|kept| !kept.over).map(|kept| kept.to_stored_login()))
     }
@@ -262,7 +225,6 @@ impl Logins {
         addresses.filter_map(|address| Url::parse(address).ok()?.port()).next()
     }
 
-    /// Returns the stored login for a server at this URL.
     pub(crate) async fn find_record(
         &self,
         server: &ServerConfig,
@@ -272,14 +234,15 @@ impl Logins {
         Ok(contents.logins.iter().find(|kept| applies_to(kept, server.id.as_str(), url)).cloned())
     }
 
-    /// Returns the account for requests to a URL of a server, or `None` if the configuration sets
-    /// the `Authorization` header.
+    /// Returns the account for requests to a URL, unless the entry sets `Authorization` itself.
     pub fn account(&self, server: &ServerConfig, address: &str) -> Option<Arc<Account>> {
         let Transport::Http { headers, .. } = &server.transport else { return None };
-        if headers.keys().any(|name| name.eq_ignore_ascii_case("authorization")) {
+        if sets_authorization(headers) {
             return None;
         }
         let url = Url::parse(address).ok()?;
+        // Connections share an account, so that one renewal serves all of them. A changed entry may
+        // have other credentials and gets its own.
         let key = format!("{} {} {address}", server.id, server.restart_key());
         let mut accounts = self.shared.accounts.lock();
         accounts.retain(|_, account| account.strong_count() > 0);
@@ -310,28 +273,33 @@ impl Logins {
             return Ok(fetcher.clone());
         }
         let made = OauthFetcher::with_authorities(reach, &Authorities::default())?;
+        // Another thread may have been faster; either client will do.
         Ok(place.get_or_init(|| made).clone())
     }
+}
 
-    /// Returns the URL to log in to, if the server supports logins.
-    #[expect(clippy::unused_self, reason = "it belongs to how a login begins")]
-    fn login_url(&self, server: &ServerConfig) -> Result<Url, LoginError> {
-        let unfit = |why| LoginError::NotForLogin { server: server.id.to_string(), why };
-        let Transport::Http { urls, headers, .. } = &server.transport else {
-            return Err(unfit("it is not reached over HTTP"));
-        };
-        if headers.keys().any(|name| name.eq_ignore_ascii_case("authorization")) {
-            return Err(unfit("its `headers` have an `Authorization` already"));
-        }
-        if server.oauth.grant == GrantType::ClientCredentials {
-            return Err(unfit("it is logged in to with the client's secret, without a person"));
-        }
-        if server.source.layer == ConfigLayer::Project && !server.approved {
-            return Err(unfit("it has not been approved"));
-        }
-        let first = urls.first().and_then(|url| Url::parse(url).ok());
-        first.ok_or_else(|| unfit("its address cannot be read"))
+/// Returns the URL to log in to, if the server supports logins.
+fn login_url(server: &ServerConfig) -> Result<Url, LoginError> {
+    let unfit = |why| LoginError::NotForLogin { server: server.id.to_string(), why };
+    let Transport::Http { urls, headers, .. } = &server.transport else {
+        return Err(unfit("it is not reached over HTTP"));
+    };
+    if sets_authorization(headers) {
+        return Err(unfit("its `headers` already set `Authorization`"));
     }
+    if server.oauth.grant == GrantType::ClientCredentials {
+        return Err(unfit("it uses the client credentials grant, which needs no login"));
+    }
+    // A project could otherwise send the user to a page of its choice.
+    if server.source.layer == ConfigLayer::Project && !server.approved {
+        return Err(unfit("it has not been approved"));
+    }
+    let first = urls.first().and_then(|url| Url::parse(url).ok());
+    first.ok_or_else(|| unfit("its URL is invalid"))
+}
+
+fn sets_authorization(headers: &BTreeMap<String, String>) -> bool {
+    headers.keys().any(|name| name.eq_ignore_ascii_case("authorization"))
 }
 
 /// Returns whether a login may be used at a URL: only at those it was issued for.
@@ -339,7 +307,6 @@ pub(crate) fn applies_to(kept: &LoginRecord, server: &str, url: &Url) -> bool {
     kept.server == server && (kept.url == url.as_str() || covers(&kept.resource, url))
 }
 
-/// Returns the certificate authorities that a server's entry adds.
 fn authorities(own: Option<&AuthoritiesFile>) -> Result<Authorities, LoginError> {
     let Some(file) = own else { return Ok(Authorities::default()) };
     file.authorities()
@@ -357,6 +324,7 @@ async fn probe(server: &ServerConfig, url: &Url) -> Result<ProbeResult, LoginErr
         &authorities(server.authorities.as_ref())?,
     )
     .map_err(|error| fetch_error(WHAT, url, error.to_string()))?;
+    // Not `initialize`: it could open a session, which would have to be closed again.
     let mut request = client
         .post(url.clone())
         .timeout(PROBE_TIMEOUT)
@@ -370,7 +338,7 @@ async fn probe(server: &ServerConfig, url: &Url) -> Result<ProbeResult, LoginErr
         if let Some(distrust) = Distrust::from_error(&error) {
             return fetch_error(WHAT, url, format!("cannot be trusted: {distrust}"));
         }
-        let why = if error.is_timeout() { "did not answer in time" } else { "did not answer" };
+        let why = if error.is_timeout() { "did not respond in time" } else { "did not respond" };
         fetch_error(WHAT, url, why)
     })?;
     let challenge = Challenge::parse(&challenges(response.headers()).unwrap_or_default());

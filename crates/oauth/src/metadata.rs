@@ -6,10 +6,9 @@ use switchboard_net::AddressScope;
 
 use crate::error::LoginError;
 
-/// Name of the document in messages.
-pub(crate) const METADATA_LABEL: &str = "the description of the authorization server";
+/// The name of the document in error messages.
+pub(crate) const METADATA_LABEL: &str = "the authorization server metadata";
 
-/// The metadata as received.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct AuthServerMetadata {
     pub(crate) issuer: Option<String>,
@@ -40,11 +39,10 @@ pub(crate) struct AuthServer {
     pub(crate) methods: Option<Vec<String>>,
     /// Whether authorization responses contain `iss` (RFC 9207).
     pub(crate) names_itself: bool,
-    /// Whether client ID metadata documents are supported.
     pub(crate) takes_documents: bool,
-    /// Whether PKCE with `S256` is supported.
+    /// Whether the server supports PKCE with `S256`.
     pub(crate) takes_challenges: bool,
-    /// Whether the server has metadata at all.
+    /// False for the guessed endpoints of a server without metadata.
     pub(crate) has_metadata: bool,
 }
 
@@ -58,28 +56,20 @@ impl AuthServer {
         let untrusted = |why: String| LoginError::Untrusted { what: METADATA_LABEL, why };
         // Compare byte for byte: normalization would let one issuer impersonate another.
         if described.issuer.as_deref() != Some(issuer) {
-            return Err(untrusted(format!("it is not that of `{issuer}`")));
+            return Err(untrusted(format!("its `issuer` is not `{issuer}`")));
         }
-        let endpoint = |what: &'static str, text: Option<&String>| {
-            text.map(|text| reach.check(what, text)).transpose()
+        // A remote server must not make us send requests into the local network.
+        let endpoint = |what: &'static str, text: Option<String>| {
+            text.map(|text| reach.check(what, &text)).transpose()
         };
         let methods = described.code_challenge_methods_supported.unwrap_or_default();
         Ok(Self {
             issuer: issuer.to_owned(),
-            authorization: endpoint(
-                "the authorization page",
-                described.authorization_endpoint.as_ref(),
-            )?,
-            token: endpoint("the token endpoint", described.token_endpoint.as_ref())?
-                .ok_or_else(|| untrusted("it names no token endpoint".to_owned()))?,
-            registration: endpoint(
-                "the registration endpoint",
-                described.registration_endpoint.as_ref(),
-            )?,
-            revocation: endpoint(
-                "the revocation endpoint",
-                described.revocation_endpoint.as_ref(),
-            )?,
+            authorization: endpoint("the authorization page", described.authorization_endpoint)?,
+            token: endpoint("the token endpoint", described.token_endpoint)?
+                .ok_or_else(|| untrusted("it has no `token_endpoint`".to_owned()))?,
+            registration: endpoint("the registration endpoint", described.registration_endpoint)?,
+            revocation: endpoint("the revocation endpoint", described.revocation_endpoint)?,
             scopes: described.scopes_supported.unwrap_or_default(),
             methods: described.token_endpoint_auth_methods_supported,
             names_itself: described.authorization_response_iss_parameter_supported.unwrap_or(false),
@@ -93,7 +83,7 @@ impl AuthServer {
     pub(crate) fn legacy_defaults(origin: &Url) -> Result<Self, LoginError> {
         let at = |path: &str| {
             origin.join(path).map_err(|_| LoginError::Untrusted {
-                what: "the address of the server",
+                what: "the server's URL",
                 why: "it has no origin".to_owned(),
             })
         };
@@ -107,6 +97,7 @@ impl AuthServer {
             methods: None,
             names_itself: false,
             takes_documents: false,
+            // That version requires PKCE of every server.
             takes_challenges: true,
             has_metadata: false,
         })
@@ -122,7 +113,7 @@ impl AuthServer {
                  stolen",
             ));
         }
-        self.authorization.as_ref().ok_or_else(|| untrusted("it names no authorization page"))
+        self.authorization.as_ref().ok_or_else(|| untrusted("it has no `authorization_endpoint`"))
     }
 }
 

@@ -16,10 +16,10 @@ use crate::random::{pkce_challenge, token};
 use crate::secret::Secret;
 use crate::store::{LoginRecord, StoreChange, StoredLogin};
 
-/// How long a person has to log in, in minutes.
+/// How long a person has to log in, in minutes. The code verifier stays in memory for that long.
 const TIMEOUT_MINUTES: u64 = 10;
 
-/// A login that waits for a person. It accepts one callback.
+/// A login that waits for a person. It accepts one callback, so a code cannot be replayed.
 pub struct PendingLogin {
     logins: Logins,
     parts: LoginParts,
@@ -30,7 +30,6 @@ pub struct PendingLogin {
     until: Instant,
 }
 
-/// The parameters of a pending login.
 pub(crate) struct LoginParts {
     pub server: ServerId,
     pub url: Url,
@@ -41,7 +40,6 @@ pub(crate) struct LoginParts {
     pub asked: Vec<String>,
 }
 
-/// The parameters of a callback.
 #[derive(Default)]
 struct AuthorizationResponse {
     code: Option<String>,
@@ -53,7 +51,7 @@ struct AuthorizationResponse {
 impl PendingLogin {
     pub(crate) fn new(logins: Logins, page: &Url, parts: LoginParts) -> Result<Self, LoginError> {
         let redirect = Url::parse(&parts.redirect_uri)
-            .map_err(|_| LoginError::BadAnswer("its place is no address"))?;
+            .map_err(|_| LoginError::BadAnswer("the redirect URI is not a URL"))?;
         let state = token()?;
         let verifier = token()?;
         let challenge = pkce_challenge(&verifier);
@@ -105,24 +103,19 @@ impl PendingLogin {
     }
 
     /// Completes the login: validates the callback, requests tokens and stores them.
-    ///
-    /// # Errors
-    /// Returns an error if the callback is invalid, the authorization server rejects the request,
-    /// or the tokens cannot be stored.
     pub async fn finish(self, callback: &str) -> Result<StoredLogin, LoginError> {
         let answer = self.parse_callback(callback)?;
         if Instant::now() > self.until {
             return Err(LoginError::TooLate(TIMEOUT_MINUTES));
         }
         let issuer = &self.parts.found.issuer;
+        // RFC 9207 prevents mix-up attacks, which send a code of one server to another.
         match &answer.issuer {
             Some(named) if *named != issuer.issuer => {
                 return Err(LoginError::BadAnswer("its `iss` names another authorization server"));
             }
             None if issuer.names_itself => {
-                return Err(LoginError::BadAnswer(
-                    "its `iss` is missing, so nobody knows who it comes from",
-                ));
+                return Err(LoginError::BadAnswer("it has no `iss`, so its sender is unknown"));
             }
             Some(_) | None => {}
         }
@@ -130,12 +123,11 @@ impl PendingLogin {
             let code = if is_error_code(&error) { error } else { "unknown".to_owned() };
             return Err(LoginError::Refused { what: "the login", code });
         }
-        let code = answer.code.ok_or(LoginError::BadAnswer("it has no code"))?;
+        let code = answer.code.ok_or(LoginError::BadAnswer("it has no `code`"))?;
         let kept = self.redeem(&code).await?;
         let held = kept.to_stored_login();
-        let shared = &self.logins.shared;
-        shared
-            .store
+        let store = &self.logins.shared.store;
+        store
             .edit(move |contents| {
                 let same = |old: &LoginRecord| old.server == kept.server && old.url == kept.url;
                 contents.logins.retain(|old| !same(old));
@@ -148,6 +140,7 @@ impl PendingLogin {
 
     async fn redeem(&self, code: &str) -> Result<LoginRecord, LoginError> {
         let LoginParts { server, url, fetcher, found, client, redirect_uri, asked } = &self.parts;
+        // RFC 8707: `resource` binds the token to this server.
         let form = [
             ("grant_type", "authorization_code"),
             ("code", code),
@@ -162,11 +155,7 @@ impl PendingLogin {
             resource: found.resource.clone(),
             issuer: found.issuer.issuer.clone(),
             token_endpoint: found.issuer.token.as_str().to_owned(),
-            revocation_endpoint: found
-                .issuer
-                .revocation
-                .as_ref()
-                .map(|url| url.as_str().to_owned()),
+            revocation_endpoint: found.issuer.revocation.as_ref().map(Url::to_string),
             client: client.clone(),
             access: tokens.access,
             refresh: tokens.refresh,
@@ -183,9 +172,9 @@ impl PendingLogin {
     fn parse_callback(&self, callback: &str) -> Result<AuthorizationResponse, LoginError> {
         let text = callback.trim();
         let url = if text.starts_with('?') { self.redirect.join(text) } else { Url::parse(text) };
-        let url = url.map_err(|_| LoginError::BadAnswer("it is no address"))?;
+        let url = url.map_err(|_| LoginError::BadAnswer("it is not a URL"))?;
         if url.origin() != self.redirect.origin() || url.path() != self.redirect.path() {
-            return Err(LoginError::BadAnswer("it was sent to another place"));
+            return Err(LoginError::BadAnswer("its URL is not the redirect URI"));
         }
         let mut answer = AuthorizationResponse::default();
         for (name, value) in url.query_pairs() {
@@ -198,11 +187,12 @@ impl PendingLogin {
             };
             // Reject duplicate parameters, which parsers resolve differently.
             if place.replace(value.into_owned()).is_some() {
-                return Err(LoginError::BadAnswer("it says something twice"));
+                return Err(LoginError::BadAnswer("it repeats a parameter"));
             }
         }
+        // Without this check, an attacker could complete a login with an account of their own.
         if answer.state.as_deref() != Some(self.state.as_str()) {
-            return Err(LoginError::BadAnswer("it does not belong to this login"));
+            return Err(LoginError::BadAnswer("its `state` belongs to another login"));
         }
         Ok(answer)
     }

@@ -7,7 +7,6 @@ use switchboard_core::{long_random_token, random_bytes};
 
 use crate::error::LoginError;
 
-/// Returns random bytes.
 pub(crate) fn bytes<const COUNT: usize>() -> Result<[u8; COUNT], LoginError> {
     random_bytes().ok_or_else(no_randomness)
 }
@@ -23,7 +22,7 @@ pub(crate) fn pkce_challenge(verifier: &str) -> String {
 }
 
 fn no_randomness() -> LoginError {
-    LoginError::NoKey { why: "the system gives no random numbers".to_owned() }
+    LoginError::NoKey { why: "the operating system returned no random bytes".to_owned() }
 }
 
 #[cfg(test)]

@@ -1,5 +1,4 @@
-//! Determines our client at an authorization server: configured, by a metadata document, or
-//! registered.
+//! Determines our client at an authorization server: configured, documented, or registered.
 
 use serde::Deserialize;
 use serde_json::json;
@@ -23,6 +22,7 @@ pub(crate) fn configured_client(
         let secret = settings.client_secret.as_deref().map(Secret::new);
         let with_secret = [AuthMethod::ClientSecretBasic, AuthMethod::ClientSecretPost];
         let method = match &secret {
+            // RFC 6749 requires every authorization server to support Basic.
             Some(_) => {
                 AuthMethod::choose(&with_secret, listed).unwrap_or(AuthMethod::ClientSecretBasic)
             }
@@ -65,7 +65,7 @@ pub(crate) async fn register(
     let Some(url) = &server.registration else {
         return Err(LoginError::NoClient { issuer: server.issuer.clone() });
     };
-    // A program on a person's machine cannot keep a secret, so prefer a public client.
+    // A program on a user's machine cannot keep a secret, so a public client comes first.
     let preferred = [AuthMethod::None, AuthMethod::ClientSecretBasic, AuthMethod::ClientSecretPost];
     let wanted =
         AuthMethod::choose(&preferred, server.methods.as_deref()).unwrap_or(AuthMethod::None);
@@ -81,14 +81,15 @@ pub(crate) async fn register(
     let (status, body) = fetcher.post(ENDPOINT_LABEL, url, post).await?;
     if !matches!(status, 200 | 201) {
         let code = crate::grant::error_code(status, &body);
-        return Err(LoginError::Refused { what: "to register us", code });
+        return Err(LoginError::Refused { what: "the client registration", code });
     }
     let answer: RegistrationResponse = parse_json(ENDPOINT_LABEL, url, &body)?;
+    // The server may register another method than the requested one (RFC 7591).
     let method = match answer.token_endpoint_auth_method.as_deref() {
         None => wanted,
         Some(name) => AuthMethod::from_name(name).ok_or_else(|| LoginError::Untrusted {
             what: "the registration",
-            why: "it wants a proof that is not known here".to_owned(),
+            why: "it requires an unsupported authentication method".to_owned(),
         })?,
     };
     Ok(RegisteredClient {

@@ -29,9 +29,8 @@ fn system_lookup(name: String) -> ResolveFuture {
     Box::pin(async move { Ok(tokio::net::lookup_host((name, 0)).await?.collect()) })
 }
 
-/// The error for a name without allowed addresses.
 #[derive(Debug, thiserror::Error)]
-#[error("its name leads to an address that is not public")]
+#[error("its name resolves to an address that is not public")]
 pub(crate) struct AddressNotAllowed;
 
 impl Resolve for Resolver {
@@ -43,6 +42,8 @@ impl Resolve for Resolver {
             if found.is_empty() {
                 return Err(io::Error::from(io::ErrorKind::NotFound).into());
             }
+            // Filtered here, because a name could change its address between a separate check and
+            // the connection (DNS rebinding).
             let allowed: Vec<SocketAddr> =
                 found.into_iter().filter(|address| reach.allows(address.ip())).collect();
             if allowed.is_empty() {
@@ -64,7 +65,7 @@ mod tests {
 
     use super::*;
     use crate::error::LoginError;
-    use crate::fetch::{FetchedDocument, OauthFetcher};
+    use crate::fetch::OauthFetcher;
 
     #[tokio::test]
     async fn a_name_that_leads_to_this_machine_is_dialled_only_for_a_server_on_it() {
@@ -101,7 +102,7 @@ mod tests {
         .unwrap();
         let url = format!("http://rebinding.localhost:{port}/").parse().unwrap();
         let fetched = fetcher.get_json::<bool>("the page", url).await;
-        assert!(matches!(fetched, Ok(FetchedDocument::Found(true))));
+        assert!(matches!(fetched, Ok(Some(true))));
         answering.await.unwrap();
         assert_eq!(ASKED.load(Ordering::SeqCst), 1);
     }

@@ -1,9 +1,8 @@
 //! Chooses the scopes to request.
 
-/// Scopes from all sources.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct ScopeSources<'a> {
-    /// Scopes from the configuration or the user.
+    /// Scopes from the configuration or the command line.
     pub(crate) named: &'a [String],
     /// Scopes in the server's challenge.
     pub(crate) challenged: &'a [String],
@@ -23,12 +22,13 @@ pub(crate) fn choose_scopes(known: ScopeSources<'_>) -> Vec<String> {
     let first = [known.named, known.challenged, known.resource_scopes].into_iter();
     let wanted = first.filter(|scopes| !scopes.is_empty()).take(1).flatten();
     let mut chosen: Vec<String> = Vec::new();
-    // Scopes named by the user are requested besides those in the challenge.
+    // The previous scopes are requested again, because the new token replaces the old one.
     for scope in wanted.chain(known.challenged).chain(known.previous) {
         if scope != OFFLINE_ACCESS && !chosen.contains(scope) {
             chosen.push(scope.clone());
         }
     }
+    // An explicit list would otherwise omit it, and the login would end with its first token.
     if !chosen.is_empty() && known.issuer_scopes.iter().any(|scope| scope == OFFLINE_ACCESS) {
         chosen.push(OFFLINE_ACCESS.to_owned());
     }

@@ -19,7 +19,7 @@ impl Secret {
         Self(text)
     }
 
-    /// Returns the text itself.
+    /// Returns the secret text itself.
     #[must_use]
     pub fn reveal(&self) -> &str {
         &self.0
@@ -40,6 +40,7 @@ impl From<Secret> for String {
 
 impl fmt::Debug for Secret {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Errors and records derive `Debug` and may be logged.
         formatter.write_str("Secret(…)")
     }
 }

@@ -14,12 +14,12 @@ use crate::keys::KeyProvider;
 use crate::secret::Secret;
 use crate::store::{SealedStore, StoreChange};
 
-/// The store of all secrets.
+/// The sealed store of all secrets.
 pub struct SecretStore {
     store: SealedStore,
 }
 
-/// The key of a secret.
+/// The server and the name that identify a secret.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, serde::Serialize)]
 pub struct SecretName {
     /// The server that may read it, as returned by [`secret_scope`].
@@ -35,6 +35,7 @@ pub fn secret_scope(server: &ServerConfig) -> String {
         ConfigLayer::User | ConfigLayer::Explicit => server.id.to_string(),
         ConfigLayer::Project => {
             let file = &server.source.file;
+            // A symbolic link is the same file, and must not hide its secrets.
             let real = std::fs::canonicalize(file).unwrap_or_else(|_| file.clone());
             format!("{} of {}", server.id, real.display())
         }
@@ -50,17 +51,11 @@ impl SecretStore {
     }
 
     /// Stores a secret, replacing one of the same name.
-    ///
-    /// # Errors
-    /// Returns an error if there is no key to seal it with, or if it cannot be written.
     pub async fn set(&self, which: &SecretName, value: Secret) -> Result<(), LoginError> {
         self.replace(which, value).await.map(drop)
     }
 
     /// Stores a secret and returns the previous one.
-    ///
-    /// # Errors
-    /// Returns an error if there is no key to seal it with, or if it cannot be written.
     pub async fn replace(
         &self,
         which: &SecretName,
@@ -78,9 +73,6 @@ impl SecretStore {
     }
 
     /// Removes a secret; returns whether it existed.
-    ///
-    /// # Errors
-    /// Returns an error if the store cannot be read or written.
     pub async fn remove(&self, which: &SecretName) -> Result<bool, LoginError> {
         let mut found = false;
         self.store
@@ -96,9 +88,6 @@ impl SecretStore {
     }
 
     /// Returns the names of all secrets.
-    ///
-    /// # Errors
-    /// Returns an error if the store cannot be read.
     pub async fn names(&self) -> Result<Vec<SecretName>, LoginError> {
         let contents = self.store.read().await?;
         let all = contents.secrets.iter().flat_map(|(server, names)| {
@@ -114,23 +103,22 @@ impl SecretStore {
         server: &ServerConfig,
         values: &BTreeMap<String, String>,
     ) -> Result<BTreeMap<String, String>, LoginError> {
+        // Most entries have no references; they must not fail because the store cannot be read.
         if !values.values().any(|value| contains_reference(value)) {
             return Ok(values.clone());
         }
         let contents = self.store.read().await?;
         let scope = secret_scope(server);
         let held = |name: &str| contents.secrets.get(&scope).and_then(|names| names.get(name));
-        let missing = |name: &str| LoginError::NoSecret {
-            server: server.id.to_string(),
-            name: name.to_owned(),
-        };
         let mut filled = BTreeMap::new();
         for (key, value) in values {
             if let Some(name) = secret_names(value).find(|name| held(name).is_none()) {
-                return Err(missing(name));
+                let name = name.to_owned();
+                return Err(LoginError::NoSecret { server: server.id.to_string(), name });
             }
             let secret = |name: &str| held(name).map(Secret::reveal).unwrap_or_default().to_owned();
             let value = fill_references(value, secret);
+            // The whole value is redacted too: a server may encode or quote it as one piece.
             add_secrets([value.as_str()]);
             filled.insert(key.clone(), value);
         }

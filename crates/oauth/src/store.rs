@@ -21,12 +21,11 @@ use crate::keys::KeyProvider;
 use crate::secret::Secret;
 use crate::vault::{SealedText, SealingKey};
 
-/// How long to wait while another process locks the store.
+/// How long to wait while another process changes the store.
 const LOCK_TIMEOUT: Duration = Duration::from_secs(20);
-/// How long to wait while another process renews a login.
+/// How long to wait while another process renews a login, which takes at least one request.
 const RENEWAL_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The contents of the store.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct StoreContents {
     #[serde(default)]
@@ -52,7 +51,6 @@ pub(crate) struct LoginRecord {
     pub(crate) refresh: Option<Secret>,
     /// Expiry of the access token, in Unix seconds.
     pub ends: Option<i64>,
-    /// Requested scopes.
     pub asked: Vec<String>,
     /// Granted scopes, if the response listed them.
     pub granted: Option<Vec<String>>,
@@ -61,26 +59,25 @@ pub(crate) struct LoginRecord {
     pub over: bool,
 }
 
-/// What may be shown of a login.
+/// The part of a login that may be shown: everything but its tokens.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "LoginHeld")]
 pub struct StoredLogin {
-    /// The server.
+    /// Name of the server that requires the login.
     pub server: String,
-    /// Who gave the login.
+    /// URL of the authorization server that issued the login.
     pub issuer: String,
-    /// What it is good for.
+    /// Scopes granted to the login.
     pub scopes: Vec<String>,
-    /// When the token at hand ends.
+    /// Expiry of the current access token.
     #[serde(serialize_with = "as_text", deserialize_with = "from_text")]
     #[schemars(with = "Option<String>")]
     pub ends: Option<Timestamp>,
-    /// Whether it is renewed by itself when that moment comes.
+    /// Whether the login is renewed automatically when the token expires.
     pub renewable: bool,
 }
 
 impl LoginRecord {
-    /// Returns the part of the login that may be shown.
     pub(crate) fn to_stored_login(&self) -> StoredLogin {
         StoredLogin {
             server: self.server.clone(),
@@ -92,7 +89,7 @@ impl LoginRecord {
     }
 }
 
-/// Modification time, size and inode of the file; a different stamp means different contents.
+/// Modification time, size and inode of the file; different contents have a different stamp.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StoreStamp(Option<(SystemTime, u64, u64)>);
 
@@ -107,7 +104,6 @@ impl SealedStore {
         Self::in_folder(state.join("logins"), keys)
     }
 
-    /// Creates a store in this folder.
     pub(crate) fn in_folder(folder: PathBuf, keys: KeyProvider) -> Self {
         Self { folder, keys, read: Mutex::default() }
     }
@@ -116,7 +112,6 @@ impl SealedStore {
         self.folder.join("tokens.json")
     }
 
-    /// Returns the current stamp of the file.
     pub(crate) fn stamp(&self) -> StoreStamp {
         StoreStamp(
             fs::metadata(self.file())
@@ -148,7 +143,7 @@ impl SealedStore {
 
     /// Checks that the store can be opened and locked, before a person is asked to log in.
     pub(crate) async fn prepare(&self) -> Result<(), LoginError> {
-        self.edit(|_| StoreChange::No).await.map(drop)
+        self.edit(|_| StoreChange::No).await
     }
 
     /// Changes the contents under the store's lock.
@@ -159,7 +154,8 @@ impl SealedStore {
         create_private_folder(&self.folder).map_err(|error| self.not_stored(&error))?;
         let lock = self.folder.join("store.lock");
         let lock = Lock::acquire_private(&lock, LOCK_TIMEOUT).await;
-        let _alone = lock.map_err(|error| self.not_stored(&error))?;
+        let _lock = lock.map_err(|error| self.not_stored(&error))?;
+        // Read from the file rather than the cache, which may be older than the lock.
         let (key, mut contents) = match self.read_sealed()? {
             None => (self.keys.key_for_new_store().await?, StoreContents::default()),
             Some(sealed) => {
@@ -176,6 +172,7 @@ impl SealedStore {
 
     /// Acquires the lock that lets one process at a time renew a login.
     pub(crate) async fn lock_renewal(&self, kept: &LoginRecord) -> Result<Lock, LoginError> {
+        // Renewals wait for the network, so they must not hold the lock of the whole store.
         let name = Digest::new("renewal").with(&kept.server).with(&kept.url).hex();
         let lock = self.folder.join(format!("renew-{name}.lock"));
         let lock = Lock::acquire_private(&lock, RENEWAL_TIMEOUT).await;
@@ -200,10 +197,10 @@ impl SealedStore {
     }
 
     fn open(&self, key: &SealingKey, sealed: &SealedText) -> Result<StoreContents, LoginError> {
-        let wrong = "the key is another one, or the file was changed";
+        let wrong = "the key is wrong, or the file was modified";
         let text = key.open(sealed).ok_or_else(|| self.unreadable(wrong.to_owned()))?;
         serde_json::from_str(&text)
-            .map_err(|_| self.unreadable("they are of another version".to_owned()))
+            .map_err(|_| self.unreadable("it was written by another version".to_owned()))
     }
 
     fn write(&self, key: &SealingKey, contents: &StoreContents) -> Result<(), LoginError> {
@@ -223,7 +220,6 @@ impl SealedStore {
     }
 }
 
-/// Whether an edit changed the contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum StoreChange {
     Yes,

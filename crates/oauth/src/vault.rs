@@ -12,23 +12,21 @@ use crate::error::LoginError;
 use crate::random;
 use crate::secret::Secret;
 
-/// PBKDF2 iterations for a key chosen by a person, so that guessing it is slow.
+/// PBKDF2 iterations for a key chosen by a person, which an attacker with the file could guess. The
+/// number is OWASP's recommendation for HMAC-SHA-256.
 const KDF_ROUNDS: NonZeroU32 = match NonZeroU32::new(600_000) {
     Some(rounds) => rounds,
     None => NonZeroU32::MAX,
 };
 
-/// Where the key comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum KeyKind {
-    /// Supplied by the user.
     Supplied,
-    /// Stored in the system's keyring.
     Keyring,
 }
 
-/// An encrypted text, as stored in a file.
+/// An encrypted text as stored in a file.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct SealedText {
     version: u32,
@@ -38,7 +36,6 @@ pub(crate) struct SealedText {
     sealed: String,
 }
 
-/// A key derived for one salt.
 #[derive(Clone)]
 pub(crate) struct SealingKey {
     bytes: [u8; 32],
@@ -51,7 +48,7 @@ impl SealingKey {
     pub(crate) fn derive(secret: &Secret, kind: KeyKind, salt: &str) -> Self {
         let rounds = match kind {
             KeyKind::Supplied => KDF_ROUNDS,
-            // The keyring's key is random already.
+            // The keyring's key is random already; a slow derivation would not protect it further.
             KeyKind::Keyring => NonZeroU32::MIN,
         };
         let mut bytes = [0; 32];
@@ -61,12 +58,12 @@ impl SealingKey {
         Self { bytes, kind, salt: salt.to_owned() }
     }
 
-    /// Returns a new random salt.
     pub(crate) fn new_salt() -> Result<String, LoginError> {
         Ok(BASE64_STANDARD.encode(random::bytes::<16>()?))
     }
 
     pub(crate) fn seal(&self, plain: &str) -> Result<SealedText, LoginError> {
+        // Random 96-bit nonces are safe for about 2³² writes under one key.
         let nonce = random::bytes::<12>()?;
         let mut text = plain.as_bytes().to_vec();
         let failed = || LoginError::NoKey { why: "the key cannot be used".to_owned() };
@@ -74,6 +71,7 @@ impl SealingKey {
             .ok_or_else(failed)?
             .seal_in_place_append_tag(
                 Nonce::assume_unique_for_key(nonce),
+                // The salt is stored in plain text; authenticating it makes tampering evident.
                 Aad::from(self.salt.as_bytes()),
                 &mut text,
             )

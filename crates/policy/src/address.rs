@@ -19,13 +19,13 @@ pub(crate) fn normalize(address: &str) -> Option<String> {
     (plain != address).then_some(plain)
 }
 
-/// Percent-decodes unreserved characters, and slashes too, because servers differ in whether they
-/// decode them.
+/// Percent-decodes unreserved characters and slashes.
 fn decode(address: &str) -> String {
     let mut text = String::with_capacity(address.len());
     let mut rest = address;
     while let Some((before, after)) = rest.split_once('%') {
         text.push_str(before);
+        // Slashes too, because servers differ in whether they decode them.
         let code = after.get(..2).and_then(|code| u8::from_str_radix(code, 16).ok());
         match code.map(char::from) {
             Some(character)
@@ -35,7 +35,7 @@ fn decode(address: &str) -> String {
             }
             Some(_) => {
                 // Writing to a `String` cannot fail.
-                let _ = write!(text, "%{}", after.get(..2).unwrap_or_default().to_uppercase());
+                _ = write!(text, "%{}", after.get(..2).unwrap_or_default().to_uppercase());
             }
             None => {
                 text.push('%');
@@ -46,6 +46,7 @@ fn decode(address: &str) -> String {
         rest = after.get(2..).unwrap_or_default();
     }
     text.push_str(rest);
+    // Windows and some URL parsers treat a backslash as a slash.
     text.replace('\\', "/")
 }
 

@@ -1,4 +1,4 @@
-//! Evaluates the conditions of rules; variables are computed once per call, and only if used.
+//! Evaluates the conditions of rules.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::{Arc, LazyLock};
@@ -18,17 +18,16 @@ use crate::risk::assess_risk;
 
 static CEL_ENV: LazyLock<Arc<Env>> = LazyLock::new(|| Arc::new(Env::stdlib()));
 
-/// Evaluates conditions for one call.
+/// Evaluates conditions for one call. Variables are computed once, and only if used.
 pub(crate) struct ConditionEvaluator<'a> {
     facts: &'a PolicyFacts<'a>,
     patterns: &'a Arc<RegexTable>,
     sent: CelContext,
-    /// The arguments without hidden characters, if they contain any; computed on first use.
+    /// The arguments without hidden characters, if they contain any. Computed on first use.
     plain: Option<Option<String>>,
     read: CelContext,
 }
 
-/// A CEL context with the variables that were needed so far.
 #[derive(Default)]
 struct CelContext {
     context: Option<Context<'static, 'static>>,
@@ -46,18 +45,15 @@ impl<'a> ConditionEvaluator<'a> {
         }
     }
 
-    /// Returns whether the condition of a rule with this effect holds. Arguments that contain
-    /// hidden characters are also evaluated without them: an `allow` must match both forms, other
-    /// effects either.
-    ///
-    /// # Errors
-    /// Returns an error if the condition cannot be evaluated, for example because an argument is
-    /// missing or has another type.
+    /// Returns whether the condition of a rule with this effect holds. Fails if it cannot be
+    /// evaluated, for example because an argument is missing or has another type.
     pub(crate) fn holds(
         &mut self,
         expression: &Expression,
         effect: RuleEffect,
     ) -> Result<bool, String> {
+        // A server may ignore hidden characters, so arguments that contain some are also evaluated
+        // without them. An `allow` must match both forms, other effects either.
         let holds = self.sent.holds(self.facts, expression, self.patterns)?;
         // The plain form can only turn an `allow` off, or any other effect on.
         let is_settled = holds != (effect == RuleEffect::Allow);
@@ -91,8 +87,7 @@ impl CelContext {
             if self.defined.insert(name) {
                 let value = variable(facts, name)?;
                 if *name == SESSION_WITH_RESULTS {
-                    // This value contains everything in plain `session`, which must not overwrite
-                    // it.
+                    // It contains everything in plain `session`, which must not overwrite it.
                     self.defined.insert("session");
                     context.add_variable_from_value("session", value);
                 } else {
@@ -102,7 +97,7 @@ impl CelContext {
         }
         match expression.program().execute(context) {
             Ok(Value::Bool(holds)) => Ok(holds),
-            Ok(other) => Err(format!("it gives a {} instead of true or false", other.type_of())),
+            Ok(other) => Err(format!("it returns a {} instead of a boolean", other.type_of())),
             Err(error) => Err(error.to_string()),
         }
     }
@@ -175,7 +170,7 @@ fn variable(facts: &PolicyFacts<'_>, name: &str) -> Result<Value, String> {
             ];
             if name == SESSION_WITH_RESULTS {
                 let times = facts.session.results.counts();
-                let times = times.ok_or("more was read in this session than is kept count of")?;
+                let times = times.ok_or("the session has more results than are counted")?;
                 let times = times.map(|(name, times)| (cel_key(name), number(times)));
                 members.push(("results", Value::Map(Map { map: Arc::new(times.collect()) })));
             }
@@ -188,7 +183,7 @@ fn variable(facts: &PolicyFacts<'_>, name: &str) -> Result<Value, String> {
                 ("reasons", Value::from(risk.reasons)),
             ])
         }
-        other => return Err(format!("there is no `{other}`")),
+        other => return Err(format!("unknown variable `{other}`")),
     })
 }
 
@@ -211,7 +206,7 @@ fn cel_key(name: &str) -> Key {
     Key::String(Arc::new(name.to_owned()))
 }
 
-/// Converts a JSON value to CEL; integers stay integers, other numbers become floats.
+/// Converts a JSON value to CEL. Integers stay integers, other numbers become floats.
 fn to_cel_value(json: &Json) -> Value {
     match json {
         Json::Null => Value::Null,
@@ -231,13 +226,10 @@ fn to_cel_value(json: &Json) -> Value {
     }
 }
 
-/// Regular expressions that are literals in conditions, by their text; compiled once for all calls.
+/// Regular expressions that are literals in conditions, by their text. Compiled once for all calls.
 pub(crate) type RegexTable = HashMap<Box<str>, Regex>;
 
-/// Registers the functions that conditions can call.
-///
-/// # Errors
-/// Returns an error if CEL declares a function of the same name, which would shadow ours.
+/// Registers the functions that conditions can call. Fails if CEL declares one of the same name.
 fn register_functions(
     context: &mut Context<'_, '_>,
     patterns: &Arc<RegexTable>,
@@ -249,6 +241,7 @@ fn register_functions(
             if let Some(known) = patterns.get(pattern.as_str()) {
                 return Ok(known.is_match(&text));
             }
+            // The pattern is computed, for example from an argument.
             compile_at_call(&pattern)
                 .map(|pattern| pattern.is_match(&text))
                 .map_err(|cause| ExecutionError::function_error("matches", cause))

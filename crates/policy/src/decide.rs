@@ -9,11 +9,11 @@ use crate::risk::assess_risk;
 use crate::rule_context::{RuleContext, Verdict};
 use crate::session_tracker::SessionFacts;
 
-/// The decision on a call.
+/// The decision on a resolved call.
 #[must_use]
 pub enum Decision {
     Permitted(PermittedCall),
-    /// A person must answer first.
+    // A person must answer first.
     Asked(Question),
     Denied(DenyReason),
 }
@@ -22,17 +22,16 @@ pub enum Decision {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("not allowed: {by}")]
 pub struct DenyReason {
-    /// The rule that denied it.
+    /// The rule behind it, for people.
     pub by: String,
-    /// Machine-readable reason for the record.
+    /// The machine-readable reason for the record.
     pub word: &'static str,
 }
 
-/// The caller and its history.
+/// The caller of a call, and its history.
 #[derive(Clone, Copy, Debug)]
 pub struct CallContext<'a> {
     pub caller: &'a Caller,
-    /// The caller's history.
     pub session: &'a SessionFacts,
 }
 
@@ -50,14 +49,14 @@ pub fn decide(call: ResolvedCall, asking: CallContext<'_>, rules: RuleContext<'_
     }
 }
 
-/// Returns why `call` may not run even if a person approves it. Checked after the answer, because
-/// rules, session or arguments may have changed since the question.
+/// Returns why `call` may not run even if a person approves it.
 #[must_use]
 pub fn refusal(
     call: &ResolvedCall,
     asking: CallContext<'_>,
     rules: RuleContext<'_>,
 ) -> Option<DenyReason> {
+    // After the person's answer: rules, session or arguments may have changed since the question.
     let facts = PolicyFacts::new(call, asking.caller, asking.session);
     match rules.verdict(&facts, call.server().config.as_deref()) {
         Verdict::Allow(_) | Verdict::Ask(_) => None,

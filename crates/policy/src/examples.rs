@@ -17,7 +17,7 @@ pub fn check_examples(policies: &Policies) -> Option<ConfigError> {
         .find_map(|file| file.rules.iter().find_map(|rule| check_rule_examples(file, rule)))
 }
 
-/// The owned data behind the facts of an example.
+/// An example, as the facts about a call.
 pub struct ExampleCall {
     target: Target,
     caller: Caller,
@@ -59,7 +59,7 @@ impl ExampleCall {
         }
     }
 
-    /// Returns the facts about the call.
+    /// Returns the facts about the example's call.
     #[must_use]
     pub fn facts<'a>(&'a self, example: &'a Example) -> PolicyFacts<'a> {
         PolicyFacts {

@@ -7,34 +7,30 @@ use switchboard_core::{Caller, Target, TargetKind};
 
 use crate::session_tracker::SessionFacts;
 
-/// The facts about a call.
+/// The facts about a call that conditions and risk depend on.
 #[derive(Clone, Copy, Debug)]
 pub struct PolicyFacts<'a> {
     pub target: &'a Target,
-    /// The arguments as they would be sent, the text of a JSON object.
+    /// The text of a JSON object, as it would be sent.
     pub arguments: &'a str,
-    /// The server's annotations of the tool.
     pub annotations: AnnotationSource<'a>,
     /// Whether the target is read-only according to the operator or a trusted server.
     pub read_only: bool,
     pub trusted: bool,
-    /// Kind of the transport, as a word.
     pub transport: &'static str,
     pub caller: &'a Caller,
-    /// The caller's history.
     pub session: &'a SessionFacts,
 }
 
-/// A tool's annotations, the text of a JSON object; extracted when needed.
+/// A tool's annotations, the text of a JSON object.
 #[derive(Clone, Copy, Debug)]
 pub enum AnnotationSource<'a> {
     None,
     Text(&'a str),
-    /// The annotations in the tool's definition.
+    // Extracted from the definition when needed.
     Tool(&'a Tool),
 }
 
-/// The hints in a tool's annotations.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct ToolHints {
@@ -91,7 +87,6 @@ impl<'a> PolicyFacts<'a> {
         Self { annotations, read_only: is_read_only(self.target, server, annotations), ..self }
     }
 
-    /// Returns the hints in the tool's annotations.
     pub(crate) fn hints(&self) -> ToolHints {
         self.annotations.hints()
     }
@@ -125,8 +120,7 @@ impl<'a> AnnotationSource<'a> {
     }
 }
 
-/// Returns whether a target is known to be read-only. Annotations of an untrusted server and
-/// settings in a project's file are ignored.
+/// Returns whether a target is known to be read-only.
 pub(crate) fn is_read_only(
     target: &Target,
     server: Option<&ServerConfig>,
@@ -136,12 +130,12 @@ pub(crate) fn is_read_only(
         return true;
     }
     let Some(server) = server else { return false };
+    // A project's file and an untrusted server could claim it to avoid a review.
     let by_operator = server.source.layer != ConfigLayer::Project
         && server.tools.get(&target.name).is_some_and(|tool| tool.read_only);
     by_operator || is_trusted(server) && annotations.hints().read_only_hint == Some(true)
 }
 
-/// Returns the kind of transport, as a word.
 pub(crate) fn transport_word(server: &ServerConfig) -> &'static str {
     match server.transport {
         Transport::Builtin => "builtin",

@@ -27,7 +27,6 @@ pub use policy::{ActiveRules, Policy};
 pub use result_counts::ResultCounts;
 pub use risk::assess_risk;
 pub use rule_context::{RuleContext, Verdict};
-pub use session_tracker::SessionTracker;
-pub use session_tracker::{SessionFacts, SessionKey};
+pub use session_tracker::{SessionFacts, SessionKey, SessionTracker};
 pub use unused_rules::{OfferedNames, unused_rules};
 pub use what_if::{Explanation, PastCall, VerdictChange, what_if};

@@ -54,10 +54,9 @@ pub struct Question {
     problem: Option<String>,
 }
 
-/// A person's rejection of a call.
+/// A person's rejection of a call, with a message to the caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserRejection {
-    /// The person's message to the caller.
     pub feedback: Option<String>,
 }
 
@@ -66,7 +65,7 @@ impl PermittedCall {
         Self { call, by, reviewed: false }
     }
 
-    /// Returns the call.
+    /// Returns the permitted call.
     #[must_use]
     pub const fn call(&self) -> &ResolvedCall {
         &self.call
@@ -77,9 +76,7 @@ impl PermittedCall {
     pub fn by(&self) -> &str {
         &self.by
     }
-}
 
-impl PermittedCall {
     /// Revokes the permit: a person must approve the call first, for this reason.
     #[must_use]
     pub fn into_question(self, why: String, asking: CallContext<'_>) -> Question {
@@ -103,7 +100,7 @@ impl Question {
         Self { call, doubt, risk, problem: None }
     }
 
-    /// Repeats the question, because the previous answer was unusable.
+    /// Repeats the question after an unusable answer.
     #[must_use]
     pub fn ask_again(self, problem: String) -> Self {
         Self { problem: Some(problem), ..self }
@@ -115,7 +112,7 @@ impl Question {
         self.problem.as_deref()
     }
 
-    /// Returns the call.
+    /// Returns the call in question.
     #[must_use]
     pub const fn call(&self) -> &ResolvedCall {
         &self.call
@@ -145,18 +142,15 @@ impl Question {
         &self.risk
     }
 
-    /// Permits the call by the person's earlier answer for this session. The call does not count as
-    /// reviewed.
+    /// Permits the call, unreviewed, by the person's earlier answer for this session.
     #[must_use]
     pub fn permit_from_earlier_answer(self) -> PermittedCall {
         PermittedCall::new(self.call, "a person, for this session".to_owned())
     }
 
     /// Permits `edited` instead: the same target with other arguments, resolved like any call.
-    ///
-    /// # Errors
-    /// Returns an error if `edited` has another target.
     pub fn permit_edited(self, edited: ResolvedCall) -> Result<PermittedCall, UserRejection> {
+        // The person saw this target. Another one needs its own review.
         if edited.target() != self.call.target() {
             return Err(UserRejection { feedback: None });
         }
@@ -164,24 +158,15 @@ impl Question {
     }
 
     /// Applies the person's answer.
-    ///
-    /// # Errors
-    /// Returns an error if the person rejects the call, or edits it: see [`Self::permit_edited`].
     pub fn answer(self, answer: Answer) -> Result<PermittedCall, UserRejection> {
-        match answer {
-            Answer::Run => {
-                Ok(PermittedCall::new_reviewed(self.call, "a person, this once".to_owned()))
-            }
+        let by = match answer {
+            Answer::Run => "a person, this once",
+            Answer::Session => "a person, for this session",
+            Answer::Always => "a person, from now on",
             // Edited arguments must be resolved first; see `permit_edited`.
-            Answer::RunWith(_) => Err(UserRejection { feedback: None }),
-            Answer::Session => {
-                Ok(PermittedCall::new_reviewed(self.call, "a person, for this session".to_owned()))
-            }
-            Answer::Always => {
-                Ok(PermittedCall::new_reviewed(self.call, "a person, from now on".to_owned()))
-            }
-            Answer::Skip => Err(UserRejection { feedback: None }),
-            Answer::Reject(feedback) => Err(UserRejection { feedback: Some(feedback) }),
-        }
+            Answer::RunWith(_) | Answer::Skip => return Err(UserRejection { feedback: None }),
+            Answer::Reject(feedback) => return Err(UserRejection { feedback: Some(feedback) }),
+        };
+        Ok(PermittedCall::new_reviewed(self.call, by.to_owned()))
     }
 }

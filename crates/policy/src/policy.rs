@@ -17,23 +17,22 @@ use crate::session_tracker::SessionTracker;
 use crate::spelling::NormalizedTarget;
 use crate::{address, spelling};
 
-/// The rules of all levels.
+/// The rules of all levels, highest level first.
 #[derive(Debug, Default)]
 pub struct Policy {
     levels: Vec<Rulebook>,
     patterns: Arc<RegexTable>,
 }
 
-/// The rules of one level.
 #[derive(Debug)]
 struct Rulebook {
     file: PolicyFile,
     patterns: Vec<Pattern>,
     index: PatternIndex,
-    /// Patterns normalized for other spellings of names; `None` where that yields no pattern.
+    /// Patterns with normalized spelling, except those of `allow` rules.
     spelled: Vec<Option<Pattern>>,
     spelled_index: PatternIndex,
-    /// Whether normalization changes one of the patterns.
+    /// Whether a pattern is written in another than its normalized spelling.
     has_odd: bool,
     allowed_tools: Vec<Pattern>,
 }
@@ -64,9 +63,10 @@ impl Policy {
         self.levels.iter().find_map(|level| level.forbids(target))
     }
 
-    /// Returns the strictest ruling of all levels, so no level can widen what another allows.
+    /// Returns the strictest ruling of all levels.
     #[must_use]
     pub fn ruling(&self, facts: &PolicyFacts<'_>) -> Option<Ruling> {
+        // The strictest effect wins, so that no level can widen what another allows.
         let mut strictest: Option<Ruling> = None;
         for ruling in self.rulings(facts) {
             if strictest.as_ref().is_none_or(|before| ruling.effect > before.effect) {
@@ -82,15 +82,12 @@ impl Rulebook {
         let patterns: Vec<Pattern> =
             file.rules.iter().map(|rule| Pattern::new(&rule.target)).collect();
         let index = PatternIndex::new(patterns.iter());
-        // An `allow` matches only the exact name.
-        let narrows = |rule: &&RuleEntry| rule.effect != RuleEffect::Allow;
-        let spelled: Vec<Option<Pattern>> = (file.rules.iter())
-            .map(|rule| {
-                Some(rule)
-                    .filter(narrows)
-                    .and_then(|rule| spelling::normalize_pattern(&rule.target))
-            })
-            .collect();
+        // An `allow` matches only the exact name, so that a look-alike never benefits from it.
+        let normalize = |rule: &RuleEntry| match rule.effect {
+            RuleEffect::Allow => None,
+            RuleEffect::Ask | RuleEffect::Deny => spelling::normalize_pattern(&rule.target),
+        };
+        let spelled: Vec<Option<Pattern>> = file.rules.iter().map(normalize).collect();
         let nothing = Pattern::new("");
         let spelled_index =
             PatternIndex::new(spelled.iter().map(|one| one.as_ref().unwrap_or(&nothing)));
@@ -123,7 +120,7 @@ impl Rulebook {
                 Some(Err(problem)) => {
                     let mut ruling = self.rule_ruling(rule);
                     ruling.effect = RuleEffect::Deny;
-                    ruling.by.why = Some(format!("whose `when` cannot be decided: {problem}"));
+                    ruling.by.why = Some(format!("whose `when` cannot be evaluated: {problem}"));
                     ruling
                 }
             };
@@ -168,8 +165,7 @@ impl Rulebook {
         None
     }
 
-    /// Returns the rules that cover a target. An `allow` must cover a URI both as written and
-    /// normalized. Other effects need to cover only one of these, or a normalized spelling.
+    /// Returns the rules that cover a target.
     fn covering_rules(&self, target: &Target) -> Vec<&RuleEntry> {
         let plain = match target.kind {
             TargetKind::Resource => address::normalize(&target.name),
@@ -201,8 +197,7 @@ impl Rulebook {
         places.into_iter().filter_map(counts).collect()
     }
 
-    /// Returns whether the rule at `place` covers a target, in all forms for `allow`, in any form
-    /// otherwise.
+    /// Returns whether the rule at `place` covers a target.
     fn covers(
         &self,
         place: usize,
@@ -214,6 +209,8 @@ impl Rulebook {
         else {
             return false;
         };
+        // The server may read any of the forms. An `allow` must therefore cover all of them, and a
+        // restriction applies if it covers one.
         let raw = pattern.covers(&target.server, &target.name);
         let plain = plain.map(|plain| pattern.covers(&target.server, plain));
         if rule.effect == RuleEffect::Allow {
@@ -248,7 +245,6 @@ impl Rulebook {
 #[derive(Debug, Default)]
 pub struct ActiveRules {
     ready: Mutex<Option<(Arc<Policies>, Arc<Policy>)>>,
-    /// The history of each caller.
     pub sessions: SessionTracker,
 }
 
@@ -256,6 +252,7 @@ impl ActiveRules {
     /// Returns the compiled rules for `policies`, cached until the policies change.
     #[must_use]
     pub fn policy(&self, policies: &Arc<Policies>) -> Arc<Policy> {
+        // The lock is held while compiling, so that concurrent calls compile new rules once.
         let mut ready = self.ready.lock();
         if let Some((known, policy)) = &*ready
             && Arc::ptr_eq(known, policies)
@@ -268,11 +265,10 @@ impl ActiveRules {
     }
 }
 
-/// The ruling of one level on a call.
+/// The ruling of one policy level on a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ruling {
     pub effect: RuleEffect,
-    /// The rule behind it.
     pub by: Citation,
     /// Whether an `allow` also applies to a tainted session.
     pub tainted: bool,
@@ -284,7 +280,7 @@ pub struct Ruling {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Citation {
     pub level: PolicyLevel,
-    /// The rule's name, or its text.
+    /// The name of the rule, or its text.
     pub rule: String,
     /// Why the rule applies, if that needs an explanation.
     pub why: Option<String>,
@@ -303,7 +299,7 @@ impl fmt::Display for Citation {
     }
 }
 
-/// An index of patterns by their literal prefix.
+// Every call is tested against all rules, so candidates are found by their literal prefix.
 #[derive(Debug, Default)]
 struct PatternIndex {
     exact: HashMap<Box<str>, Vec<usize>>,

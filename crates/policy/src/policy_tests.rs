@@ -263,7 +263,7 @@ fn conditions_about_results_are_asked_in_any_order_and_deny_once_there_were_too_
         assert_eq!((ruling.effect, ruling.by.why), (RuleEffect::Deny, None));
         call.results = (0..2_000).map(|number| format!("web/{number}")).collect();
         let ruling = ruling_for(vec![file(PolicyLevel::User, &policy)], &call).unwrap();
-        assert!(ruling.by.why.unwrap().contains("more was read in this session"), "{policy}");
+        assert!(ruling.by.why.unwrap().contains("more results than are counted"), "{policy}");
     }
     // Conditions that do not use the counts are not affected.
     let mut call = example("files/write", &json!({}));

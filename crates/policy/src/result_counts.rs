@@ -6,18 +6,17 @@ use std::sync::{Arc, LazyLock};
 
 use parking_lot::Mutex;
 
-/// Maximum number of distinct names per session.
+// A server chooses its names, and could grow a session without end.
 const MAX_NAMES: usize = 1_000;
-/// Maximum length of all names of a session, in bytes.
 const MAX_BYTES: usize = 64 * 1024;
 
 /// Number of results by `server/target`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ResultCounts {
-    /// Sorted by name. Names are interned, because many sessions share them.
+    /// Sorted by name. Interned, because many sessions share the names.
     times: Vec<(InternedName, u32)>,
     bytes: usize,
-    /// Whether the limits were exceeded; the counts are then unknown.
+    /// Whether the limits were exceeded, so that the counts are unknown.
     is_full: bool,
 }
 
@@ -29,7 +28,7 @@ impl ResultCounts {
         (!self.is_full).then(times)
     }
 
-    /// Counts a result of a target.
+    /// Counts one result of a target.
     pub fn add(&mut self, server: &str, target: &str) {
         self.add_count(server, target, 1);
     }
@@ -39,9 +38,10 @@ impl ResultCounts {
         self.increase(&[server, target].join("/"), u32::try_from(times).unwrap_or(u32::MAX));
     }
 
-    /// Merges counts of the same session from another source; the larger count of each name wins.
+    /// Merges counts of the same session from another source, such as the record.
     pub fn merge(&mut self, other: &Self) {
         for (name, times) in &other.times {
+            // Both sources may have counted the same results, so the larger count wins.
             let known = self.position(name.as_str()).ok().and_then(|place| self.times.get(place));
             let known = known.map_or(0, |(_, times)| *times);
             self.increase(name.as_str(), times.saturating_sub(known));
@@ -53,6 +53,7 @@ impl ResultCounts {
 
     /// Drops all counts and marks them as unknown.
     pub fn overflow(&mut self) {
+        // Unknown counts fail conditions closed. Partial ones would be too low, and allow too much.
         *self = Self { is_full: true, ..Self::default() };
     }
 
@@ -86,12 +87,12 @@ impl ResultCounts {
     }
 }
 
-/// Minimum number of interned names before unused ones are swept.
+// Below this number, unused names are not worth a sweep.
 const MIN_SWEEP_NAMES: usize = 1_000;
 
 static INTERNER: LazyLock<Mutex<NameInterner>> = LazyLock::new(Mutex::default);
 
-/// An interned name: one pointer, shared by all sessions that use the name.
+/// A name that is shared by all sessions that use it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 struct InternedName(Arc<NameText>);
 
@@ -101,12 +102,10 @@ struct NameText(Box<str>);
 #[derive(Debug, Default)]
 struct NameInterner {
     names: HashSet<InternedName>,
-    /// Number of names left after the last sweep.
     left: usize,
 }
 
 impl InternedName {
-    /// Returns the interned name, adding it if necessary.
     fn intern(name: &str) -> Self {
         INTERNER.lock().intern(name)
     }
@@ -127,6 +126,7 @@ impl NameInterner {
         if let Some(known) = self.names.get(name) {
             return known.clone();
         }
+        // Doubling before each sweep keeps its cost per name constant.
         if self.names.len() > MIN_SWEEP_NAMES + 2 * self.left {
             self.names.retain(|name| Arc::strong_count(&name.0) > 1);
             self.left = self.names.len();

@@ -6,26 +6,21 @@ use switchboard_text::mixed_script_reading;
 
 use crate::facts::PolicyFacts;
 
-/// Maximum number of strings inspected in the arguments.
+// Arguments may be large, and the first texts are enough for an estimate.
 const MAX_TEXTS: usize = 1_000;
 
-/// Scores a call by its name, annotations, arguments and session. Annotations of an untrusted
-/// server can only raise the score.
+/// Scores a call by its name, annotations, arguments and session.
 #[must_use]
 pub fn assess_risk(facts: &PolicyFacts<'_>) -> Risk {
     let mut weighed = RiskTally::default();
     let hints = facts.hints();
     match facts.target.kind {
-        TargetKind::Resource | TargetKind::Prompt => weighed.add(5, "it reads"),
-        TargetKind::Tool if facts.read_only => weighed.add(5, "it is known to change nothing"),
+        TargetKind::Resource | TargetKind::Prompt => weighed.add(5, "it only reads"),
+        TargetKind::Tool if facts.read_only => weighed.add(5, "it is known to be read-only"),
         TargetKind::Tool => {
             weighed.add(25, "it may change something");
-            match find_verb(&facts.target.name) {
-                Some((Verb::Run, word)) => weighed.add(30, &format!("its name says `{word}`")),
-                Some((Verb::Destroy, word)) => weighed.add(30, &format!("its name says `{word}`")),
-                Some((Verb::Send, word)) => weighed.add(20, &format!("its name says `{word}`")),
-                Some((Verb::Write, word)) => weighed.add(10, &format!("its name says `{word}`")),
-                None => {}
+            if let Some((weight, word)) = find_verb(&facts.target.name) {
+                weighed.add(weight, &format!("its name says `{word}`"));
             }
         }
     }
@@ -33,14 +28,15 @@ pub fn assess_risk(facts: &PolicyFacts<'_>) -> Risk {
         weighed.add(20, &format!("its name can be taken for `{taken}`: it mixes two alphabets"));
     }
     if hints.destructive_hint == Some(true) && hints.read_only_hint != Some(true) {
-        weighed.add(20, "the server says that it can destroy something");
+        weighed.add(20, "the server declares it destructive");
     }
     if hints.open_world_hint == Some(true) {
-        weighed.add(5, "the server says that it reaches beyond itself");
+        weighed.add(5, "the server declares that it reaches other systems");
     }
+    // Annotations of an untrusted server can only raise the score: it could lie to lower it.
     if facts.trusted {
         if !facts.read_only && hints.destructive_hint == Some(false) {
-            weighed.subtract(10, "a trusted server says that it destroys nothing");
+            weighed.add(-10, "a trusted server declares it non-destructive");
         }
     } else {
         weighed.add(10, "the server is not trusted");
@@ -58,7 +54,7 @@ pub fn assess_risk(facts: &PolicyFacts<'_>) -> Risk {
     weighed.finish()
 }
 
-/// Inspects all strings in the arguments; each reason counts once.
+/// Inspects the strings in the arguments. Each reason counts once.
 fn inspect_texts(value: &Value, name: &str, looks: &mut Vec<(i32, String)>, left: &mut usize) {
     match value {
         Value::String(text) => {
@@ -90,11 +86,6 @@ impl RiskTally {
         self.reasons.push((weight, reason.to_owned()));
     }
 
-    fn subtract(&mut self, weight: i32, reason: &str) {
-        self.sum -= weight;
-        self.reasons.push((-weight, reason.to_owned()));
-    }
-
     fn finish(mut self) -> Risk {
         self.reasons.sort_by_key(|(weight, _)| std::cmp::Reverse(*weight));
         let reasons = self.reasons.into_iter().map(|(_, reason)| reason).collect();
@@ -102,34 +93,27 @@ impl RiskTally {
     }
 }
 
-/// The kind of action that a tool's name suggests, most dangerous first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Verb {
-    Run,
-    Destroy,
-    /// Data leaves the machine, or other people are affected.
-    Send,
-    Write,
-}
-
-const VERBS: [(Verb, &[&str]); 4] = [
-    (Verb::Run, &["exec", "execute", "run", "shell", "eval", "command", "spawn", "sudo", "bash"]),
+// Words in tool names with their weights, most dangerous first: the first match counts.
+const VERBS: [(i32, &[&str]); 4] = [
+    // Runs code.
+    (30, &["exec", "execute", "run", "shell", "eval", "command", "spawn", "sudo", "bash"]),
     (
-        Verb::Destroy,
+        30,
         &[
             "delete", "remove", "drop", "destroy", "purge", "kill", "wipe", "truncate", "revoke",
             "reset", "overwrite", "erase", "clear", "unlink", "rm", "terminate",
         ],
     ),
     (
-        Verb::Send,
+        // Data leaves the machine, or other people are affected.
+        20,
         &[
             "send", "post", "publish", "pay", "transfer", "buy", "order", "email", "mail", "share",
             "invite", "grant", "merge", "deploy", "push", "release", "approve", "upload",
         ],
     ),
     (
-        Verb::Write,
+        10,
         &[
             "write", "create", "update", "set", "put", "edit", "insert", "add", "move", "rename",
             "patch", "append", "save", "modify", "replace", "commit", "close",
@@ -137,12 +121,11 @@ const VERBS: [(Verb, &[&str]); 4] = [
     ),
 ];
 
-/// Returns the action that a name suggests, and the word that suggests it.
-fn find_verb(name: &str) -> Option<(Verb, &'static str)> {
+fn find_verb(name: &str) -> Option<(i32, &'static str)> {
     let words = split_words(name);
-    VERBS.iter().find_map(|(verb, known)| {
+    VERBS.iter().find_map(|(weight, known)| {
         let found = known.iter().find(|known| words.iter().any(|word| word == **known))?;
-        Some((*verb, *found))
+        Some((*weight, *found))
     })
 }
 
@@ -174,10 +157,11 @@ const COMMAND_NAMES: [&str; 6] = ["command", "cmd", "script", "code", "sql", "sh
 const SENSITIVE_PATHS: [&str; 8] =
     ["/etc/", "/.ssh", "/.aws", "/.gnupg", "/.config/", "/proc/", "/root", ".env"];
 
-/// Returns the reasons for which an argument is risky, with their weights.
+/// Returns reasons why an argument is risky, with their weights.
 fn inspect_argument(name: &str, text: &str) -> Vec<(i32, String)> {
     let mut looks = Vec::new();
     let plain: String = name.to_lowercase().chars().filter(char::is_ascii_alphanumeric).collect();
+    // Real keys have at least 12 characters; ordinary words may begin like one.
     let begins = SECRET_STARTS.iter().any(|start| text.starts_with(start)) && text.len() >= 12;
     if begins || !text.is_empty() && SECRET_NAMES.iter().any(|secret| plain.contains(secret)) {
         looks.push((20, format!("`{name}` looks like a secret")));
@@ -191,7 +175,7 @@ fn inspect_argument(name: &str, text: &str) -> Vec<(i32, String)> {
         looks.push((15, format!("`{name}` can be taken for `{taken}`: it mixes two alphabets")));
     }
     if text.contains("://") {
-        looks.push((10, format!("`{name}` holds an address")));
+        looks.push((10, format!("`{name}` contains a URL")));
     } else if text.starts_with(['/', '~']) || text.contains("../") || text.contains('\\') {
         let is_tender =
             text.contains("..") || SENSITIVE_PATHS.iter().any(|tender| text.contains(tender));
@@ -212,13 +196,13 @@ mod risk_words_tests {
     #[test]
     fn a_name_tells_what_it_does_in_any_spelling() {
         for (name, expected) in [
-            ("delete_repo", Some((Verb::Destroy, "delete"))),
-            ("deleteRepo", Some((Verb::Destroy, "delete"))),
-            ("Delete-Repo", Some((Verb::Destroy, "delete"))),
-            ("run_and_delete", Some((Verb::Run, "run"))),
-            ("read_and_delete", Some((Verb::Destroy, "delete"))),
-            ("send.mail", Some((Verb::Send, "send"))),
-            ("setTitle", Some((Verb::Write, "set"))),
+            ("delete_repo", Some((30, "delete"))),
+            ("deleteRepo", Some((30, "delete"))),
+            ("Delete-Repo", Some((30, "delete"))),
+            ("run_and_delete", Some((30, "run"))),
+            ("read_and_delete", Some((30, "delete"))),
+            ("send.mail", Some((20, "send"))),
+            ("setTitle", Some((10, "set"))),
             ("settings", None),
             ("get_issue", None),
             ("", None),

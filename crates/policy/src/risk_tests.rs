@@ -46,7 +46,7 @@ fn each_sign_of_harm_adds_to_the_score_and_is_named() {
     let plain = risk(&PLAIN).score;
     for (case, reason) in [
         (Case { tool: "delete_repo", ..PLAIN }, "its name says `delete`"),
-        (Case { arguments: r#"{"to":"https://evil.tld"}"#, ..PLAIN }, "`to` holds an address"),
+        (Case { arguments: r#"{"to":"https://evil.tld"}"#, ..PLAIN }, "`to` contains a URL"),
         (Case { arguments: r#"{"path":"/etc/passwd"}"#, ..PLAIN }, "`path` looks like a path"),
         (Case { arguments: r#"{"a":["x; rm -rf /"]}"#, ..PLAIN }, "`a` looks like a command"),
         (
@@ -65,7 +65,7 @@ fn each_sign_of_harm_adds_to_the_score_and_is_named() {
         (Case { reads: &["web"], ..PLAIN }, "data came from `web` before, which is not trusted"),
         (
             Case { annotations: Some(r#"{"destructiveHint":true}"#), ..PLAIN },
-            "the server says that it can destroy something",
+            "the server declares it destructive",
         ),
     ] {
         let risk = risk(&case);

@@ -7,20 +7,19 @@ use switchboard_rules::{Pattern, RuleEffect};
 use crate::facts::PolicyFacts;
 use crate::policy::{Policy, Ruling};
 
-/// Reason for asking while the global switch is off.
 const AUTO_APPROVE_OFF: &str = "`settings.autoApprove` is off";
-const COUNTS_WHEN_ON: &str = "what is always allowed counts once it is on";
+const COUNTS_WHEN_ON: &str = "always-allow answers apply once it is on";
 pub(crate) const ASKED_EACH_TIME: &str = "this is asked each time";
 
 /// The rules in force for a call.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RuleContext<'a> {
-    /// The global switch: without it, the configuration auto-approves nothing.
+    /// The global switch, without which the configuration auto-approves nothing.
     pub auto_approve: bool,
     /// Patterns that the person at the face allowed for this run.
     pub allow: &'a [Pattern],
-    /// Whether a person has answered "always" for this tool since the host started. The answer is
-    /// already in the file, but perhaps not yet in the loaded configuration.
+    /// Whether a person has answered "always" for this tool since the host started.
+    // The answer is in the file already, but perhaps not yet in the loaded configuration.
     pub always: bool,
     pub policy: Option<&'a Policy>,
     /// Whether a tainted session needs approval for calls that are not read-only.
@@ -36,7 +35,7 @@ pub enum Verdict {
     Allow(String),
     Ask(ReviewReason),
     Deny(String),
-    /// Denied because only read-only calls may run.
+    // Denied because only read-only calls may run.
     ReadOnly(String),
 }
 
@@ -52,11 +51,11 @@ impl Verdict {
     }
 }
 
-/// The reason for a review.
+/// The reason why a call needs a review.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReviewReason {
     pub why: String,
-    /// Why the question is repeated even after an answer for the future.
+    /// Why an answer for the future does not prevent the next question.
     pub repeat_reason: Option<&'static str>,
 }
 
@@ -81,6 +80,7 @@ impl<'a> RuleContext<'a> {
         let Some(server) = server else {
             return Verdict::Deny("the server's configuration cannot be read".to_owned());
         };
+        // Before the policy: no rule can allow a server that is barred or disabled.
         if let Some(why) = &server.barred {
             return Verdict::Deny(why.clone());
         }
@@ -92,11 +92,11 @@ impl<'a> RuleContext<'a> {
 
     /// Returns the verdict on a call of a server that is not configured.
     pub fn verdict_without_server(self, facts: &PolicyFacts<'_>) -> Verdict {
-        let unknown = || format!("there is no server `{}`", facts.target.server);
+        let unknown = || format!("unknown server `{}`", facts.target.server);
         self.verdict_or_default(facts, |_| Err(unknown()))
     }
 
-    /// Returns the verdict of the levels, or of `sugar` if no level has a ruling.
+    /// Returns the verdict of the policy, or of `sugar` if it has no ruling.
     fn verdict_or_default(
         self,
         facts: &PolicyFacts<'_>,
@@ -151,8 +151,7 @@ impl<'a> RuleContext<'a> {
         }
     }
 
-    /// Applies `allow`, `autoApprove` and the findings: returns the grant, or the reason for
-    /// asking.
+    /// Applies `allow`, the findings and `autoApprove`. The error is the reason for asking.
     fn default_verdict(
         self,
         facts: &PolicyFacts<'_>,
@@ -183,7 +182,6 @@ impl<'a> RuleContext<'a> {
         Ok(Allowance { by, in_spite_of_taint: false })
     }
 
-    /// Returns the pattern allowed for this run that covers the call.
     fn allowed_for_run(self, facts: &PolicyFacts<'_>) -> Option<&'a Pattern> {
         let target = facts.target;
         self.allow.iter().find(|pattern| pattern.covers(&target.server, &target.name))

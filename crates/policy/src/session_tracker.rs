@@ -9,11 +9,11 @@ use switchboard_core::{Caller, Origin};
 
 use crate::result_counts::ResultCounts;
 
-/// Maximum number of sessions remembered; the least recently used are evicted.
+// The least recently used sessions are evicted.
 const MAX_SESSIONS: usize = 10_000;
 
-/// Maximum length of all result names of all sessions, in bytes. No session is evicted for it; the
-/// session that exceeds it loses its own counts.
+// The length of all result names of all sessions. The session that exceeds it loses its own counts,
+// so that one client cannot make others forget theirs.
 const MAX_RESULT_BYTES: usize = 64 * 1024 * 1024;
 
 /// The history of a caller. Cloned for every call, so large parts are shared.
@@ -24,11 +24,9 @@ pub struct SessionFacts {
     counts: Arc<BTreeMap<Arc<str>, u64>>,
     /// The server of the call being decided, which `counts` already includes.
     entered: Option<Arc<str>>,
-    /// Servers that returned results.
     pub reads: Arc<BTreeSet<Arc<str>>>,
-    /// The untrusted ones among them.
+    /// The untrusted servers among `reads`.
     pub untrusted: Arc<BTreeSet<Arc<str>>>,
-    /// Results per tool, resource and prompt.
     pub results: Arc<ResultCounts>,
 }
 
@@ -48,7 +46,7 @@ impl SessionFacts {
         times.filter(|(_, times)| *times > 0)
     }
 
-    /// Counts a call to a server.
+    /// Counts one call to a server.
     pub fn count_call(&mut self, server: &str) {
         self.calls += 1;
         let counts = Arc::make_mut(&mut self.counts);
@@ -58,7 +56,7 @@ impl SessionFacts {
         }
     }
 
-    /// Counts a call and returns the facts as they were before it.
+    /// Counts a call, and returns the facts from before it.
     fn enter(&mut self, server: &str) -> Self {
         let calls = self.calls;
         self.count_call(server);
@@ -86,13 +84,12 @@ impl SessionFacts {
         Arc::make_mut(&mut self.results).add(server, target);
     }
 
-    /// Records a hypothetical result from an untrusted server, given as `server` or
-    /// `server/target`. Names may contain slashes; `is_server` decides where the server's name
-    /// ends.
+    /// Records a hypothetical result of an untrusted server, given as `server` or `server/target`.
     pub fn assume_untrusted_read(&mut self, text: &str, is_server: impl Fn(&str) -> bool) {
         let known = |(at, _): (usize, &str)| {
             text.split_at_checked(at).filter(|(server, _)| is_server(server))
         };
+        // Names may contain slashes, so the longest prefix that names a server is the server.
         let whole = Some((text, "")).filter(|_| is_server(text));
         let halves = whole.or_else(|| text.rmatch_indices('/').find_map(known));
         let halves = halves.or_else(|| text.split_at_checked(text.find('/')?));
@@ -109,12 +106,12 @@ impl SessionFacts {
 pub struct SessionKey {
     origin: &'static str,
     name: String,
-    /// Id of the conversation, for calls of a conversation.
+    /// The id of the conversation, if the call belongs to one.
     conversation: Option<String>,
 }
 
 impl SessionKey {
-    /// Returns the key of a caller.
+    /// Returns the key for a caller.
     #[must_use]
     pub fn for_caller(caller: &Caller) -> Self {
         let origin = match caller.origin {
@@ -130,7 +127,7 @@ impl SessionKey {
         }
     }
 
-    /// Returns the key of an authenticated caller.
+    /// Returns the key for an authenticated caller.
     #[must_use]
     pub fn for_verified(whoever: &str) -> Self {
         Self { origin: "proven", name: whoever.to_owned(), conversation: None }
@@ -149,7 +146,7 @@ impl SessionKey {
     }
 }
 
-/// The history of all callers.
+/// The history of each caller since the start of the host.
 #[derive(Debug, Default)]
 pub struct SessionTracker {
     inner: Mutex<SessionTable>,
@@ -157,10 +154,9 @@ pub struct SessionTracker {
 
 #[derive(Debug, Default)]
 struct SessionTable {
-    /// Facts and the logical time of their last change.
+    /// With the logical time of the last change.
     facts: HashMap<SessionKey, (u64, SessionFacts)>,
     clock: u64,
-    /// Total length of the result names, in bytes.
     bytes: usize,
 }
 
@@ -172,10 +168,10 @@ impl SessionTracker {
         inner.facts.get(key).map(|(_, facts)| facts.clone())
     }
 
-    /// Counts a call to a server and returns the caller's history before it. Concurrent calls each
-    /// see a different count.
+    /// Counts a call to a server, and returns the caller's history before it.
     #[must_use]
     pub fn enter(&self, key: &SessionKey, server: &str) -> SessionFacts {
+        // In one step: concurrent calls each see another count, so a limit cannot be exceeded.
         self.update(key, |facts| facts.enter(server))
     }
 
@@ -201,7 +197,7 @@ impl SessionTracker {
     }
 }
 
-/// Drops the session's result counts if they exceed the limit; returns the new total in bytes.
+/// Drops the session's result counts if they exceed the limit, and returns the new total.
 fn enforce_byte_limit(others: usize, facts: &mut SessionFacts) -> usize {
     if others + facts.results.bytes() > MAX_RESULT_BYTES {
         Arc::make_mut(&mut facts.results).overflow();
@@ -210,11 +206,12 @@ fn enforce_byte_limit(others: usize, facts: &mut SessionFacts) -> usize {
 }
 
 impl SessionTable {
-    /// Evicts the oldest tenth at once, because finding the oldest is a linear scan.
+    /// Evicts the oldest tenth of the sessions if there are too many.
     fn evict_oldest(&mut self) {
         if self.facts.len() <= MAX_SESSIONS {
             return;
         }
+        // Many at once, because finding the oldest is a linear scan.
         let mut times: Vec<u64> = self.facts.values().map(|(changed_at, _)| *changed_at).collect();
         // The logical clock is unique per change, so this is an exact cut-off.
         let (_, last, _) = times.select_nth_unstable(MAX_SESSIONS / 10);

@@ -1,6 +1,4 @@
 //! Normalizes spellings of names, so that `deny` and `ask` rules cover all of them.
-//!
-//! An `allow` covers only the name as written.
 
 use std::borrow::Cow;
 
@@ -11,10 +9,9 @@ use switchboard_text::fold_char;
 
 use crate::address;
 
-/// Maximum rounds of percent-decoding, for addresses that are encoded more than once.
+// Addresses may be encoded more than once, to slip past a rule.
 const MAX_DECODE_ROUNDS: usize = 3;
 
-/// Characters with a meaning in patterns.
 const PATTERN_CHARS: [char; 9] = ['*', '?', '[', ']', '{', '}', ',', '\\', '/'];
 
 /// A target with homoglyphs, case and encoding folded, as a reader or a server would see it.
@@ -32,14 +29,12 @@ impl<'a> NormalizedTarget<'a> {
         Self { server: fold_text(&target.server), name }
     }
 
-    /// Returns whether normalization changed anything.
     pub(crate) fn differs(&self, target: &Target) -> bool {
         self.server != target.server || self.name != target.name
     }
 }
 
-/// Returns the pattern with its literal parts normalized, or `None` if the result is not a valid
-/// pattern.
+/// Returns the pattern with its literal parts normalized, if the result is a valid pattern.
 pub(crate) fn normalize_pattern(text: &str) -> Option<Pattern> {
     let mut written = String::with_capacity(text.len());
     let mut rest = text;
@@ -86,7 +81,7 @@ fn fold_visible(sign: char) -> Option<char> {
     fold_char(sign).filter(|sign| !sign.is_whitespace())
 }
 
-/// Returns the canonical form of a URI.
+/// Returns a URI without its irrelevant parts, such as the default port.
 fn normalize_uri(uri: &str) -> String {
     let text = percent_decode(uri);
     let text = address::normalize(&text).unwrap_or(text);
@@ -98,6 +93,7 @@ fn normalize_uri(uri: &str) -> String {
     let Some(rest) = rest.strip_prefix("//") else { return text };
     let end = rest.find(['/', '?', '#']).unwrap_or(rest.len());
     let (authority, path) = rest.split_at_checked(end).unwrap_or((rest, ""));
+    // User names do not change the host, and a trailing dot names the same one.
     let host = authority.rsplit_once('@').map_or(authority, |(_, host)| host);
     let usual = match scheme {
         "https" | "wss" => ":443",
@@ -108,7 +104,7 @@ fn normalize_uri(uri: &str) -> String {
     format!("{scheme}://{host}{path}")
 }
 
-/// Returns the canonical form of a file URI, without a local host and `/proc/*/root` prefixes.
+/// Returns a file URI without a local host and `/proc/*/root` prefixes.
 fn normalize_file_uri(rest: &str) -> String {
     let after = rest.strip_prefix("//").unwrap_or_default();
     let (host, below) = after.split_at_checked(after.find('/').unwrap_or(0)).unwrap_or_default();
@@ -128,7 +124,7 @@ fn normalize_file_uri(rest: &str) -> String {
     format!("file://{host}{}", parts.join("/"))
 }
 
-/// Decodes text that may be percent-encoded several times; stops at invalid UTF-8.
+/// Decodes text that may be percent-encoded several times.
 fn percent_decode(text: &str) -> String {
     let mut text = text.to_owned();
     for _ in 0..MAX_DECODE_ROUNDS {

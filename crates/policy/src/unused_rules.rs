@@ -8,13 +8,11 @@ use switchboard_document::ConfigError;
 use switchboard_rules::{AllowedServer, Pattern, PolicyFile, PolicyLevel, RuleEffect, RuleEntry};
 use switchboard_text::suggestion;
 
-/// The names that each server offers; `None` if the offers are unknown.
+/// The names that each server offers, or `None` for unknown offers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct OfferedNames(pub BTreeMap<String, Option<BTreeSet<String>>>);
 
-/// Returns a warning with its position for each rule without effect. If no server besides the
-/// built-in one is configured, targets are not checked: the file may be written on a machine other
-/// than the one where it applies.
+/// Returns a warning for each rule without effect.
 #[must_use]
 pub fn unused_rules(files: &[PolicyFile], offered: &OfferedNames) -> Vec<ConfigError> {
     let denials: Vec<DenyRule<'_>> = files.iter().flat_map(deny_rules).collect();
@@ -42,7 +40,6 @@ pub fn unused_rules(files: &[PolicyFile], offered: &OfferedNames) -> Vec<ConfigE
     warnings
 }
 
-/// A rule without effect.
 struct UnusedRule {
     message: String,
     hint: Option<String>,
@@ -59,7 +56,6 @@ impl UnusedRule {
     }
 }
 
-/// A pattern with the key and the kind of target it is for.
 struct RulePattern<'a> {
     key: &'static str,
     pattern: &'a Pattern,
@@ -71,6 +67,7 @@ impl RulePattern<'_> {
     fn find_unused(&self, offered: &OfferedNames) -> Option<UnusedRule> {
         let text = self.pattern.as_str();
         let servers: Vec<&str> = offered.0.keys().map(String::as_str).collect();
+        // Without servers, the file may be written for another machine than this one.
         if servers.iter().all(|server| *server == BUILTIN) {
             return None;
         }
@@ -80,7 +77,7 @@ impl RulePattern<'_> {
         if reached.is_empty() {
             let near =
                 suggestion(of_server, &servers).map(|near| format!("did you mean `{near}`?"));
-            let message = format!("`{}` `{text}` is of no server that is configured", self.key);
+            let message = format!("`{}` `{text}` matches no configured server", self.key);
             return Some(UnusedRule { message, hint: near });
         }
         // Resources are not fully listed, because of templates; a URI contains a colon.
@@ -103,23 +100,23 @@ impl RulePattern<'_> {
         let near = suggestion(of_target, &names).map(|near| format!("did you mean `{near}`?"));
         let whose = match reached.as_slice() {
             [server] => format!("server `{server}`"),
-            servers => format!("the {} servers that it is for", servers.len()),
+            servers => format!("any of the {} matching servers", servers.len()),
         };
-        let message = format!("`{}` `{text}` is nothing that {whose} offers", self.key);
+        let message = format!("`{}` `{text}` matches nothing that {whose} offers", self.key);
         Some(UnusedRule { message, hint: near })
     }
 }
 
-/// Reports an `allow` in a project's file, which is ignored: a project cannot grant permissions.
+/// Reports an `allow` in a project's file, which cannot grant permissions.
 fn ignored_allow(file: &PolicyFile, rule: &RuleEntry) -> Option<UnusedRule> {
     let is_vain = file.level == PolicyLevel::Project && rule.effect == RuleEffect::Allow;
     is_vain.then(|| UnusedRule {
-        message: format!("`allow` `{}` does not count in the file of a project", rule.target),
-        hint: Some("write it into your own policy, or into the team's".to_owned()),
+        message: format!("`allow` `{}` has no effect in a project's file", rule.target),
+        hint: Some("move it to your own policy or to the team's".to_owned()),
     })
 }
 
-/// A rule that denies a target for all callers and arguments.
+// A rule that denies a target for all callers and arguments.
 struct DenyRule<'a> {
     file: &'a PolicyFile,
     rule: &'a RuleEntry,
@@ -132,13 +129,14 @@ fn deny_rules(file: &PolicyFile) -> impl Iterator<Item = DenyRule<'_>> {
     rules.map(move |rule| DenyRule { file, rule, pattern: Pattern::new(&rule.target) })
 }
 
-/// Returns why a rule never decides: its target is denied unconditionally. Detects only simple
-/// cases: the same pattern, `*`, or a pattern that covers the rule's literal name.
+/// Returns why a rule never decides, if its target is denied unconditionally.
 fn shadowed_by_deny(
     rule: &RuleEntry,
     pattern: &Pattern,
     denials: &[DenyRule<'_>],
 ) -> Option<UnusedRule> {
+    // Only simple cases: the same pattern, `*`, or a pattern that covers a literal name. Whether
+    // one pattern contains another is hard in general.
     let covers = |denial: &&DenyRule<'_>| {
         let is_of_kind = denial.rule.kind.is_none() || denial.rule.kind == rule.kind;
         let name = pattern.literal().and_then(|name| name.split_once('/'));
@@ -159,7 +157,7 @@ fn shadowed_by_deny(
     Some(UnusedRule { message, hint: None })
 }
 
-/// Reports characters in the allow-list of servers that are wildcards elsewhere, but literal there.
+/// Reports wildcards in the allow-list of servers, where they are literal characters.
 fn literal_wildcards(file: &PolicyFile) -> Vec<ConfigError> {
     let Some(servers) = &file.servers else { return Vec::new() };
     let texts = servers.allowed.iter().flatten().map(|allowed| match allowed {
@@ -170,8 +168,8 @@ fn literal_wildcards(file: &PolicyFile) -> Vec<ConfigError> {
     let doubtful = texts.filter(|(text, signs)| text.contains(*signs));
     doubtful
         .map(|(text, _)| {
-            let message = format!("`{text}` is compared sign by sign but for `*`");
-            let hint = Some("other wildcards are not known in lists of servers".to_owned());
+            let message = format!("`{text}` is compared literally except for `*`");
+            let hint = Some("lists of servers support no other wildcards".to_owned());
             UnusedRule { message, hint }.into_warning(file, servers.line, 1)
         })
         .collect()

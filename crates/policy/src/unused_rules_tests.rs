@@ -45,21 +45,18 @@ fn a_rule_about_what_is_not_there_is_told() {
         ("files/file:///etc/*", None),
         ("{files,web}/get", None),
         ("github.com/a/b/create_issue", None),
-        (
-            "fles/*",
-            Some("`target` `fles/*` is of no server that is configured; did you mean `files`?"),
-        ),
-        ("mail", Some("`target` `mail` is of no server that is configured; nothing")),
-        ("x[yz]/*", Some("`target` `x[yz]/*` is of no server that is configured; nothing")),
+        ("fles/*", Some("`target` `fles/*` matches no configured server; did you mean `files`?")),
+        ("mail", Some("`target` `mail` matches no configured server; nothing")),
+        ("x[yz]/*", Some("`target` `x[yz]/*` matches no configured server; nothing")),
         (
             "files/writ_text",
             Some(
-                "`target` `files/writ_text` is nothing that server `files` offers; did you mean `write_text`?",
+                "`target` `files/writ_text` matches nothing that server `files` offers; did you mean `write_text`?",
             ),
         ),
         (
             "files/delete_*",
-            Some("`target` `files/delete_*` is nothing that server `files` offers; nothing"),
+            Some("`target` `files/delete_*` matches nothing that server `files` offers; nothing"),
         ),
     ] {
         let expected: Vec<String> = expected.iter().map(|text| (*text).to_owned()).collect();
@@ -72,7 +69,7 @@ fn a_rule_about_what_is_not_there_is_told() {
     assert_eq!(
         warning_lines(PolicyLevel::User, &tools),
         [
-            "`allowed_tools` `files/raed_text` is nothing that server `files` offers; did you mean `read_text`?"
+            "`allowed_tools` `files/raed_text` matches nothing that server `files` offers; did you mean `read_text`?"
         ]
     );
 }
@@ -100,7 +97,7 @@ fn a_rule_that_never_decides_is_told() {
     assert_eq!(
         warning_lines(PolicyLevel::Project, &allow),
         [
-            "`allow` `files/*` does not count in the file of a project; write it into your own policy, or into the team's"
+            "`allow` `files/*` has no effect in a project's file; move it to your own policy or to the team's"
         ]
     );
 }
@@ -115,7 +112,7 @@ fn wildcards_that_lists_of_servers_do_not_know_are_told() {
     assert_eq!(
         warning_lines(PolicyLevel::User, &policy),
         [
-            "`npx -y {a,b}` is compared sign by sign but for `*`; other wildcards are not known in lists of servers"
+            "`npx -y {a,b}` is compared literally except for `*`; lists of servers support no other wildcards"
         ]
     );
 }

@@ -17,27 +17,23 @@ use crate::session_tracker::SessionFacts;
 #[derive(Clone, Debug)]
 pub struct PastCall {
     pub target: Target,
-    /// The text of the final arguments.
     pub arguments: String,
     pub caller: Caller,
-    /// The server's annotations of the tool as JSON, if known.
+    /// The JSON text of the tool's annotations, if known.
     pub annotations: Option<String>,
-    /// Whether the call was sent, so that a result may have returned.
+    /// Whether the call was sent, and may have returned a result.
     pub was_sent: bool,
 }
 
 /// The verdicts of two policies on one call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct VerdictChange {
-    /// Effect under the current rules.
     pub today: RuleEffect,
-    /// Effect under the changed rules.
     pub then: RuleEffect,
     pub by: String,
 }
 
-/// Replays calls, oldest first, under the current and the changed rules. Returns `None` for each
-/// call with the same verdict under both.
+/// Replays calls, oldest first, under the current and the changed rules. Returns the changes.
 pub fn what_if<'a>(
     config: &Config,
     changed: &Policies,
@@ -51,6 +47,7 @@ pub fn what_if<'a>(
         let (was, _) = decide_past(config, &today, call, session);
         let (then, by) = decide_past(config, &changed, call, session);
         let server = call.target.server.as_str();
+        // After both verdicts: a call does not count for its own decision.
         session.count_call(server);
         if call.was_sent {
             session.record_result(server, &call.target.name);
@@ -88,7 +85,6 @@ fn decide_past(
     (effect, by.to_owned())
 }
 
-/// Returns the session that a call belongs to.
 fn session_name(caller: &Caller) -> String {
     let conversation = caller.reference.as_deref().and_then(|text| text.split_once('/'));
     match conversation {
@@ -97,11 +93,10 @@ fn session_name(caller: &Caller) -> String {
     }
 }
 
-/// The verdict on a call, with the reasons.
+/// The verdict on a call, with the rulings and risk behind it.
 #[derive(Clone, Debug)]
 pub struct Explanation {
     pub verdict: Verdict,
-    /// The ruling of each level that has one, highest level first.
     pub rulings: Vec<Ruling>,
     pub risk: Risk,
 }

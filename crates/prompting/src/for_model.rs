@@ -2,11 +2,10 @@
 
 use switchboard_core::{Item, Reply, decoded_len, human_size};
 
-/// Whether a model accepts images.
+/// Whether a model accepts images; a model without vision gets a notice instead of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Vision {
     Yes,
-    /// The model gets a notice instead of the images.
     No,
 }
 
@@ -16,7 +15,7 @@ pub struct ModelContent {
     pub text: String,
     /// Empty if the model does not accept images.
     pub images: Vec<Image>,
-    /// Number of invisible characters removed. More than 0 suggests an attempt to hide text.
+    /// Number of invisible characters removed; any suggest an attempt to hide text.
     pub hidden_removed: usize,
 }
 
@@ -35,9 +34,7 @@ impl Image {
     }
 }
 
-/// Converts a result for a model.
-///
-/// Structured content is only included if there is no text, because it otherwise repeats the text.
+/// Converts a result to one text, with its images if the model accepts them.
 #[must_use]
 pub fn for_model(reply: &Reply, vision: Vision) -> ModelContent {
     let mut images = Vec::new();
@@ -45,6 +42,7 @@ pub fn for_model(reply: &Reply, vision: Vision) -> ModelContent {
     for item in &reply.items {
         parts.extend(item_text(item, &mut images));
     }
+    // Servers repeat structured content as text for older clients, so it would cost tokens twice.
     if !reply.items.iter().any(is_textual) {
         parts.extend(reply.structured.clone());
     }
@@ -54,6 +52,7 @@ pub fn for_model(reply: &Reply, vision: Vision) -> ModelContent {
     if reply.is_error {
         text.insert_str(0, "Error:\n");
     }
+    // One pass at the end also covers the names, addresses and media types in notices.
     let hidden_removed = strip_smuggled(&mut text);
     if text.is_empty() {
         text.push_str("(No response)");
@@ -72,9 +71,9 @@ pub fn strip_smuggled(text: &mut String) -> usize {
     length - text.chars().count()
 }
 
-/// Returns whether a character can carry hidden text or reorders visible text. Joiners and
-/// direction marks are kept, because scripts and emoji need them.
+/// Returns whether a character can carry hidden text or reorders visible text.
 const fn is_smuggled(c: char) -> bool {
+    // Joiners and direction marks are not listed: Indic and Arabic scripts and emoji need them.
     matches!(c, '\u{34f}' | '\u{180e}' | '\u{200b}' | '\u{202a}'..='\u{202e}'
         | '\u{2060}'..='\u{2064}' | '\u{2066}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}'
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')

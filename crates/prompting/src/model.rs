@@ -13,23 +13,21 @@ use crate::for_model::Image;
 use crate::parse::NativeCall;
 use crate::prompt::{CallForm, Vendor};
 
-/// A language model.
-///
-/// Dropping the future of [`Model::answer`] cancels the request.
+/// A language model. Dropping the future of [`Model::answer`] cancels the request.
 pub trait Model: Send + Sync {
     /// Returns the properties of the model.
     fn info(&self) -> &ModelInfo;
 
-    /// Sends a request and streams the answer to `heard`. If the receiver is dropped, the complete
-    /// answer is still returned at the end.
+    /// Sends a request and streams the answer to `heard`. The complete answer is returned at the
+    /// end even if the receiver is dropped.
     fn answer<'a>(
         &'a self,
         request: &'a ModelRequest,
         heard: &'a mpsc::Sender<ModelDelta>,
     ) -> ModelAnswerFuture<'a>;
 
-    /// Checks as cheaply as the vendor allows that the address responds, the key is valid and the
-    /// model exists. Returns a sentence for a person.
+    /// Checks that the address responds, the key is valid and the model exists, as cheaply as the
+    /// vendor allows. Returns a sentence for a person.
     fn check(&self) -> ModelCheckFuture<'_>;
 }
 
@@ -47,10 +45,8 @@ pub struct ModelInfo {
     pub profile: String,
     /// The vendor, in one word. Vendor messages are stored under this name.
     pub provider: String,
-    /// The vendor's name of the model.
     pub model: String,
     pub calls: CallMode,
-    /// Whether the model accepts images.
     pub images: bool,
     /// Size of the context window, in tokens.
     pub window: usize,
@@ -67,12 +63,10 @@ pub enum CallMode {
 /// A request to a model.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelRequest {
-    /// The system prompt.
     pub system: String,
     /// The conversation so far, oldest message first.
     pub messages: Vec<ChatMessage>,
-    /// Tool definitions in the vendor's format, from [`crate::prompt::Definitions::request_value`];
-    /// null if there are none.
+    /// Result of [`crate::prompt::Definitions::request_value`]; null without tools.
     pub tools: Value,
     pub options: ModelOptions,
 }
@@ -80,11 +74,8 @@ pub struct ModelRequest {
 /// Options of an answer. Unset options are left to the vendor.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct ModelOptions {
-    /// Maximum number of tokens in the answer.
     pub max_tokens: Option<usize>,
-    /// Sampling temperature.
     pub temperature: Option<f64>,
-    /// Stop sequences.
     pub stop: Vec<String>,
     pub tool_choice: ModelToolChoice,
 }
@@ -92,7 +83,6 @@ pub struct ModelOptions {
 /// Whether the model should call a tool.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ModelToolChoice {
-    /// The model decides.
     #[default]
     Auto,
     Required,
@@ -103,13 +93,12 @@ pub enum ModelToolChoice {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "role", rename_all = "snake_case")]
 pub enum ChatMessage {
-    /// A message of the user, or one generated on the user's behalf.
+    /// Written by the user, or generated on the user's behalf.
     User {
         text: String,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<Image>,
     },
-    /// A message of the model.
     Assistant {
         text: String,
         /// Native calls. Calls that are written as text are part of `text`.
@@ -119,11 +108,8 @@ pub enum ChatMessage {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         kept: Option<VendorMessage>,
     },
-    /// The results of the native calls in the previous message, one for each.
-    Results {
-        /// In the order of the calls.
-        results: Vec<CallResult>,
-    },
+    /// The results of the native calls in the previous message, in the order of the calls.
+    Results { results: Vec<CallResult> },
 }
 
 /// A native call requested by a model.
@@ -133,16 +119,14 @@ pub struct RequestedCall {
     pub id: String,
     /// The tool's name as it was offered.
     pub name: String,
-    /// Text of a JSON object.
+    /// The text of a JSON object.
     pub arguments: String,
 }
 
 /// The result of a native call, for the model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CallResult {
-    /// The id of the call.
     pub id: String,
-    /// The tool's name as it was offered.
     pub name: String,
     pub text: String,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -151,8 +135,7 @@ pub struct CallResult {
     pub failed: bool,
 }
 
-/// A message in the vendor's own format, with reasoning signatures and other data that the vendor
-/// expects back.
+/// A message in the vendor's own format, with data that it expects back, such as signatures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct VendorMessage {
     /// The vendor of this format; see [`ModelInfo::provider`].
@@ -160,29 +143,23 @@ pub struct VendorMessage {
     pub content: Value,
 }
 
-/// A part of a streamed answer.
+/// A part of a streamed answer. Native calls are announced here; their arguments follow at the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ModelDelta {
-    /// Text for the user.
     Text(String),
-    /// Reasoning of the model before its answer.
+    // Not part of the answer's text: vendors that want it back get it in a `VendorMessage`.
     Thinking(String),
-    /// The start of a native call. Its arguments follow.
-    Call {
-        /// The tool's name as it was offered.
-        name: String,
-    },
-    /// The vendor failed and the request is retried. All earlier parts are void.
+    Call { name: String },
+    // The vendor failed and the request is retried, so all earlier parts are void.
     Restarted { why: String },
-    /// The vendor requested a delay before the retry.
+    // The vendor requested a delay before the retry (`Retry-After`).
     Waiting { delay: Duration, why: String },
 }
 
-/// A complete answer.
+/// An answer after the end of its stream.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelAnswer {
     pub text: String,
-    /// The native calls, in order.
     pub calls: Vec<NativeCall>,
     pub stop: StopReason,
     /// Zero if the vendor does not report it.
@@ -191,32 +168,32 @@ pub struct ModelAnswer {
     pub vendor_message: Option<Value>,
 }
 
-/// Why an answer ended.
+/// The reason why an answer ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "ModelStop")]
 pub enum StopReason {
-    /// Everything was said.
+    /// The model finished its answer.
     End,
-    /// Tools are to be called.
+    /// The model requested tool calls.
     Calls,
-    /// There was no room for more.
+    /// The token limit was reached.
     Length,
-    /// The vendor does not want to say it.
+    /// The vendor refused to answer.
     Refused,
-    /// In the vendor's own word.
+    /// A reason in the vendor's own word.
     Other(String),
 }
 
-/// What an answer cost, in tokens.
+/// Token usage of an answer.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ModelUsage")]
 pub struct TokenUsage {
-    /// What was read, with what came from a cache.
+    /// Input tokens, including those read from a cache.
     pub input: u64,
-    /// What was written.
+    /// Output tokens, as the vendor counts them.
     pub output: u64,
-    /// What of the input came from a cache.
+    /// Input tokens that were read from a cache.
     #[serde(default)]
     pub cached: u64,
 }
@@ -226,33 +203,32 @@ pub struct TokenUsage {
 #[error("{message}")]
 pub struct ModelError {
     pub kind: ModelErrorKind,
-    /// One sentence about the problem.
     pub message: String,
     pub hint: Option<String>,
 }
 
-/// What can be the matter with a model.
+/// The kind of a model error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "ModelTrouble")]
 pub enum ModelErrorKind {
-    /// The key is missing or wrong.
+    /// The API key is missing or invalid.
     BadKey,
-    /// There is no such model.
+    /// The vendor does not know the model.
     UnknownModel,
-    /// The conversation is too long for it.
+    /// The conversation exceeds the context window.
     TooLong,
-    /// It has too much to do, and waiting did not help.
+    /// The vendor is overloaded or rate-limits us, and retries did not help.
     Busy,
-    /// It does not take the request.
+    /// The vendor rejected the request.
     BadRequest,
-    /// It cannot be reached.
+    /// The vendor's address cannot be reached.
     Unreachable,
-    /// The answer ended in the middle, or was silent for too long.
+    /// The answer broke off, or the stream was silent for too long.
     CutOff,
-    /// The answer cannot be read.
+    /// The answer is not in the vendor's format.
     Malformed,
-    /// The profile is wrong.
+    /// The model profile is invalid.
     Profile,
 }
 
@@ -263,7 +239,7 @@ impl ModelError {
         Self { kind, message: message.into(), hint: None }
     }
 
-    /// Adds a remedy.
+    /// Adds a remedy for the user.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

@@ -1,5 +1,4 @@
-//! Finds MCP servers and plans what adding one would run. Never starts a server or writes
-//! configuration.
+//! Finds MCP servers and plans how to run them. Never starts a server or writes configuration.
 //!
 //! Reading order: `server_json` is a registry's description of a server, `client` fetches it, and
 //! `plan` converts one package or remote to the exact command or URL and the questions to ask

@@ -9,7 +9,6 @@ pub struct AllowedServers {
     pub disable_all: bool,
     /// The allow-list. `None` allows all servers, an empty list none.
     pub allowed: Option<Vec<AllowedServer>>,
-    /// The line of the list in its file.
     pub line: usize,
 }
 
@@ -21,14 +20,12 @@ pub enum AllowedServer {
     Url(UrlPattern),
 }
 
-/// How a server is reached, as far as the allow-list is concerned.
+/// The command or URLs of a server, which the allow-list is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Endpoint<'a> {
-    /// The built-in server.
     Builtin,
     /// The command line: command and arguments, separated by single spaces.
     Command(String),
-    /// The URLs of one server.
     Urls(&'a [String]),
 }
 
@@ -44,7 +41,6 @@ pub struct UrlPattern {
 
 impl AllowedServers {
     /// Returns whether a server is allowed. The built-in server always is.
-    #[must_use]
     pub fn allows(&self, endpoint: &Endpoint<'_>) -> bool {
         if *endpoint == Endpoint::Builtin {
             return true;
@@ -71,16 +67,11 @@ impl AllowedServer {
 }
 
 impl UrlPattern {
-    /// Parses a pattern.
+    /// Parses a pattern of the allow-list.
     pub fn parse(text: &str) -> Result<Self, &'static str> {
         if text == "*" {
-            let any = "*".to_owned();
-            return Ok(Self {
-                scheme: any.clone(),
-                host: any,
-                port: Some("*".to_owned()),
-                path: None,
-            });
+            let any = || "*".to_owned();
+            return Ok(Self { scheme: any(), host: any(), port: Some(any()), path: None });
         }
         let (scheme, after) = text.split_once("://").ok_or("has no `https://`")?;
         if scheme != "*" && !matches!(scheme, "http" | "https") {
@@ -89,6 +80,7 @@ impl UrlPattern {
         let end = after.find(['/', '?', '#']).unwrap_or(after.len());
         let (authority, path) = after.split_at_checked(end).unwrap_or((after, ""));
         let (host, port) = match authority.rsplit_once(':') {
+            // The last colon of `[::1]` is inside the brackets.
             Some((host, port)) if !port.contains(']') => (host, Some(port.to_owned())),
             _ => (authority, None),
         };
@@ -104,11 +96,10 @@ impl UrlPattern {
             (None, None) => true,
             (Some(pattern), _) if pattern == "*" => true,
             (Some(pattern), Some(port)) => *pattern == port.to_string(),
+            // `UrlParts` omits the default port of the scheme.
             (Some(pattern), None) => {
-                matches!(
-                    (parts.scheme.as_str(), pattern.as_str()),
-                    ("http", "80") | ("https", "443")
-                )
+                let pair = (parts.scheme.as_str(), pattern.as_str());
+                matches!(pair, ("http", "80") | ("https", "443"))
             }
             (None, Some(_)) => false,
         };
@@ -134,6 +125,7 @@ impl std::fmt::Display for UrlPattern {
 
 /// Returns whether a path contains `..`, plain or percent-encoded.
 fn has_parent_segment(path: &str) -> bool {
+    // The server may resolve it: `/mcp/../admin` matches `/mcp/*`, but leads to `/admin`.
     let plain =
         path.to_ascii_lowercase().replace("%2e", ".").replace("%2f", "/").replace("%5c", "/");
     plain.split(['/', '?', '#']).any(|part| part == "..")

@@ -11,7 +11,7 @@ use crate::cel::condition_check::check;
 /// Maximum length of a condition, in bytes.
 const MAX_BYTES: usize = 4_000;
 
-/// Optional values are disabled: their results cannot be compared.
+// Optional values are disabled: their results cannot be compared.
 static CEL_ENV: LazyLock<Env> = LazyLock::new(|| Env::stdlib().with_optional_support(false));
 
 /// A compiled and checked condition.
@@ -49,7 +49,10 @@ impl Expression {
             let message = first.map_or("cannot be read", |error| error.msg.as_str());
             let message = message.lines().next().unwrap_or_default().trim_end_matches('.');
             let (line, column) = first.map_or((1, 1), |error| error.pos);
-            let bad = bad(char_offset(text, line, column), format!("is no expression: {message}"));
+            let bad = bad(
+                char_offset(text, line, column),
+                format!("is not a valid CEL expression: {message}"),
+            );
             // The usual cause is a regular expression in an ordinary string.
             if text.contains('\\') {
                 bad.hint("write r'…' for a text with backslashes")
@@ -66,14 +69,12 @@ impl Expression {
         })
     }
 
-    /// Returns the source text.
-    #[must_use]
+    /// Returns the source text of the condition.
     pub fn text(&self) -> &str {
         &self.text
     }
 
     /// Returns the variables that the condition uses.
-    #[must_use]
     pub fn variables(&self) -> &[&'static str] {
         &self.variables
     }
@@ -83,13 +84,13 @@ impl Expression {
         &self.patterns
     }
 
-    /// Returns the compiled program.
-    #[must_use]
+    /// Returns the compiled CEL program.
     pub fn program(&self) -> &Program {
         &self.program
     }
 }
 
+// A `Program` cannot be compared, but the text determines it.
 impl PartialEq for Expression {
     fn eq(&self, other: &Self) -> bool {
         self.text == other.text
@@ -157,31 +158,36 @@ mod tests {
     fn what_no_call_could_make_right_is_refused_with_its_place_and_a_way_out() {
         let mut others = Vec::new();
         for (text, offset, message, hint) in [
-            ("args.amount <", 13, "is no expression: ", None),
-            ("arg.amount < 3", 0, "speaks of `arg`, which is not known", Some("`args`?")),
-            ("sesion.reads == []", 0, "speaks of `sesion`, which", Some("`session`?")),
-            ("true && risk.skore > 5", 13, "speaks of a member `skore`", Some("`score`?")),
-            ("has(session.raeds)", 12, "speaks of a member `raeds`", Some("`reads`?")),
-            ("session['raeds'] == []", 9, "speaks of a member `raeds`", Some("`reads`?")),
-            ("caller.email == 'x'", 7, "speaks of a member `email`", Some("`face`, `origin`")),
+            ("args.amount <", 13, "is not a valid CEL expression: ", None),
+            ("arg.amount < 3", 0, "uses the unknown variable `arg`", Some("`args`?")),
+            ("sesion.reads == []", 0, "uses the unknown variable `sesion`", Some("`session`?")),
+            ("true && risk.skore > 5", 13, "uses the unknown member `skore`", Some("`score`?")),
+            ("has(session.raeds)", 12, "uses the unknown member `raeds`", Some("`reads`?")),
+            ("session['raeds'] == []", 9, "uses the unknown member `raeds`", Some("`reads`?")),
+            ("caller.email == 'x'", 7, "uses the unknown member `email`", Some("`face`, `origin`")),
             (
                 "has(tool.annotations.destructiveHnt)",
                 21,
-                "speaks of a member `destructiveHnt`",
+                "uses the unknown member `destructiveHnt`",
                 Some("`destructiveHint`?"),
             ),
-            ("tool.name.first == 'x'", 10, "speaks of a member `first` of a text", None),
-            ("true && pth_in(args.path, '/')", 8, "calls `pth_in`, which", Some("`path_in`?")),
-            ("size(1, 2) > 1", 0, "calls `size` in another way", Some("`size(args.list)`")),
-            ("path_in(args.path)", 0, "calls `path_in` in another way", Some("'/data')`")),
-            ("args.path.path_in('/a')", 10, "calls `path_in` in another way", Some("'/data')`")),
-            ("contains(args.a, 'b')", 0, "calls `contains` in another way", Some("contains('")),
-            ("args.a.all(x > 1)", 7, "calls `all` in another way", Some("all(item, item > 0)`")),
-            ("min(args.a, 2) > 1", 0, "calls `min`, which is not known", None),
-            ("args.a.all(x, args.b.all(y, x == y))", 24, "has a loop inside a loop", None),
-            ("args.t.contains(5)", 16, "gives a number to `contains`", Some("contains('word')")),
-            ("args.t.matches('a(b')", 15, "has `a(b`, which is no regular expr", Some("r'\\('")),
-            ("!args.t.matches('(?!x)')", 16, "has `(?!x)`, which is no", Some("look-ahead")),
+            ("tool.name.first == 'x'", 10, "uses a member `first` of a text", None),
+            (
+                "true && pth_in(args.path, '/')",
+                8,
+                "calls the unknown function `pth_in`",
+                Some("`path_in`?"),
+            ),
+            ("size(1, 2) > 1", 0, "calls `size` incorrectly", Some("`size(args.list)`")),
+            ("path_in(args.path)", 0, "calls `path_in` incorrectly", Some("'/data')`")),
+            ("args.path.path_in('/a')", 10, "calls `path_in` incorrectly", Some("'/data')`")),
+            ("contains(args.a, 'b')", 0, "calls `contains` incorrectly", Some("contains('")),
+            ("args.a.all(x > 1)", 7, "calls `all` incorrectly", Some("all(item, item > 0)`")),
+            ("min(args.a, 2) > 1", 0, "calls the unknown function `min`", None),
+            ("args.a.all(x, args.b.all(y, x == y))", 24, "has a nested loop", None),
+            ("args.t.contains(5)", 16, "passes a number to `contains`", Some("contains('word')")),
+            ("args.t.matches('a(b')", 15, "has `a(b`, which is not a valid reg", Some("r'\\('")),
+            ("!args.t.matches('(?!x)')", 16, "has `(?!x)`, which is not", Some("look-ahead")),
             ("path_in(args.path, 'data')", 19, "compares with the folder `data`", None),
             ("host_in(args.url, 'a.com*')", 18, "compares with `a.com*`, which has a", None),
             ("risk.score > '50'", 11, "compares a number with a text", Some("without quotes")),
@@ -190,23 +196,28 @@ mod tests {
             (
                 "server.transport == 'sse'",
                 20,
-                "compares with `sse`, which it never",
+                "compares with `sse`, which is never",
                 Some("`http`"),
             ),
             ("'modle' == caller.origin", 0, "compares with `modle`, which", Some("`model`?")),
-            ("tool.kind in ['tol']", 14, "compares with `tol`, which it never", Some("`tool`?")),
+            ("tool.kind in ['tol']", 14, "compares with `tol`, which is never", Some("`tool`?")),
             ("5 in session.reads", 2, "compares a number with a text", Some("without quotes")),
-            ("'a' in server.name", 4, "looks for something in a text", Some(".contains(")),
-            ("session.reads['web'] == 'x'", 14, "takes `web` for a place in a list", Some("0")),
-            ("session.reads && true", 7, "takes a list for true or false", None),
-            ("!risk.score", 5, "takes a number for true or false", None),
-            ("risk.score", 4, "gives a number instead of true or false", None),
-            ("risk.score * 1.5 > 50.0", 11, "reckons with two kinds of numbers", Some("double(")),
-            ("risk.score + 'x' == 'x'", 11, "reckons with a number and a text", None),
-            ("risk.score.all(x, x > 1)", 14, "goes through a number", None),
-            ("args.t.matches('\\d')", 15, "is no expression: ", Some("r'…'")),
-            ("args.?name == 'a'", 4, "is no expression: ", None),
-            ("args.a == 'ä' && risk.skore > 5", 22, "speaks of a member `skore`", Some("`score`?")),
+            ("'a' in server.name", 4, "searches in a text", Some(".contains(")),
+            ("session.reads['web'] == 'x'", 14, "uses `web` as the index of a list", Some("0")),
+            ("session.reads && true", 7, "uses a list as true or false", None),
+            ("!risk.score", 5, "uses a number as true or false", None),
+            ("risk.score", 4, "returns a number instead of true or false", None),
+            ("risk.score * 1.5 > 50.0", 11, "mixes two types of numbers", Some("double(")),
+            ("risk.score + 'x' == 'x'", 11, "calculates with a number and a text", None),
+            ("risk.score.all(x, x > 1)", 14, "iterates over a number", None),
+            ("args.t.matches('\\d')", 15, "is not a valid CEL expression: ", Some("r'…'")),
+            ("args.?name == 'a'", 4, "is not a valid CEL expression: ", None),
+            (
+                "args.a == 'ä' && risk.skore > 5",
+                22,
+                "uses the unknown member `skore`",
+                Some("`score`?"),
+            ),
         ] {
             let Some((at, told, hinted)) = wrong(text) else { panic!("{text} is compiled") };
             let is_hinted = match hint {

@@ -1,8 +1,7 @@
 //! Rule files: from text to validated [`Policies`].
 //!
-//! Takes the text of policy and team files, and returns patterns, checked CEL conditions, examples
-//! and allowed servers, or errors with a position. Rules are only parsed here; the policy crate
-//! decides about calls.
+//! The crate takes the text of policy and team files. It returns patterns, checked CEL conditions,
+//! examples and allowed servers, or errors with a position. It never decides about calls.
 
 mod allowed_servers;
 mod cel;
@@ -25,9 +24,7 @@ pub use pattern::Pattern;
 pub use policy_cases::{PolicyCase, policy_cases_from_text};
 pub use policy_file::{Example, Policies, PolicyFile, PolicyLevel, RuleEffect, RuleEntry};
 pub use policy_lines::PolicyLine;
-pub use policy_read::policy_from_text;
-pub use policy_read::read_policy_file;
+pub use policy_read::{policy_from_text, read_policy_file};
 pub use regex_limits::compile_at_call;
 pub use rule_reader::NodeReader;
-pub use team::read_team;
-pub use team::{Team, TeamPlace};
+pub use team::{Team, TeamPlace, read_team};

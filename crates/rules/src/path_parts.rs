@@ -2,10 +2,8 @@
 
 use switchboard_text::{fold_char, is_hidden};
 
-/// Returns whether a path is a folder or below it, after resolving `.` and `..`.
-///
-/// # Errors
-/// Returns an error if the answer depends on the disk, so that a rule assumes neither result.
+/// Returns whether a path is a folder or below it, after resolving `.` and `..`; an error if that
+/// depends on the disk.
 pub fn path_in(path: &str, folder: &str) -> Result<bool, String> {
     let path = split_path(path)?;
     let folder = split_path(folder)?;
@@ -13,6 +11,7 @@ pub fn path_in(path: &str, folder: &str) -> Result<bool, String> {
         return Err("only one of the paths begins with a drive".to_owned());
     }
     let is_in = path.0 == folder.0 && path.1.starts_with(&folder.1);
+    // Neither result would be safe here: an `allow` and a `deny` rule need opposite ones.
     let look = |parts: &[&str]| parts.iter().map(|part| fold_name(part)).collect::<Vec<_>>();
     if !is_in && path.0 == folder.0 && look(&path.1).starts_with(&look(&folder.1)) {
         return Err(
@@ -55,7 +54,8 @@ fn split_path(path: &str) -> Result<(Option<char>, Vec<&str>), String> {
     let lower = path.to_ascii_lowercase();
     if path.contains(DOT_SLASH_LOOKALIKES) || path.contains(is_hidden) {
         return Err(
-            "the path contains characters that look like dots, slashes or nothing".to_owned()
+            "the path contains invisible characters, or ones that look like dots or slashes"
+                .to_owned(),
         );
     }
     if ["%2e", "%2f", "%5c", "%00", "%25", "%c0", "%u"].iter().any(|code| lower.contains(code)) {
@@ -70,17 +70,18 @@ fn split_path(path: &str) -> Result<(Option<char>, Vec<&str>), String> {
                 parts.pop();
             }
             part if drive.is_some() && has_windows_alias(part) => {
-                return Err(format!("`{part}` may be another name on a disk of Windows"));
+                return Err(format!("`{part}` may have another name on Windows"));
             }
             part => parts.push(part),
         }
-        // These folders are links to arbitrary places, so a `..` after them cannot be resolved
-        // either.
+        // These folders are links to arbitrary places: the files below them are elsewhere, and
+        // `..` after them cannot be resolved.
         let is_way = ["root", "cwd", "fd", "task"].contains(&part);
         let is_another_view =
             parts.first() == Some(&"proc") && is_way || parts.starts_with(&["dev", "fd"]);
         if drive.is_none() && is_another_view {
-            return Err("the path leads through another process's view of the disk".to_owned());
+            return Err("the path goes through `/proc` or `/dev/fd`, which point to other places"
+                .to_owned());
         }
     }
     Ok((drive, parts))
@@ -98,9 +99,9 @@ fn split_drive(path: &str) -> (Option<char>, &str) {
     }
 }
 
-/// Returns whether Windows may resolve the name to another one: trailing dots and spaces are
-/// removed, a colon starts an alternate data stream, and a tilde may mark a short name.
 fn has_windows_alias(name: &str) -> bool {
+    // Windows removes trailing dots and spaces, a colon starts an alternate data stream, and a
+    // tilde marks a short name such as `PROGRA~1`.
     name.ends_with(['.', ' ']) || name.contains([':', '~'])
 }
 

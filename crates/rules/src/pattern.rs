@@ -1,4 +1,4 @@
-//! Patterns over the names of targets.
+//! Patterns of rules over the names of targets.
 
 use switchboard_text::{BadPattern, Glob, GlobToken, SingleChoice, escape_wildcards, parse_forms};
 
@@ -7,11 +7,10 @@ use switchboard_text::{BadPattern, Glob, GlobToken, SingleChoice, escape_wildcar
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     text: String,
-    /// One for each choice of the braces; an invalid pattern has none and covers nothing.
+    /// One form for each choice of the braces.
     forms: Vec<PatternForm>,
 }
 
-/// A pattern with one choice of its braces.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct PatternForm {
     /// The literal prefix of all covered names, as `server/target`.
@@ -23,24 +22,20 @@ struct PatternForm {
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum PatternReach {
     Everything,
-    /// Every slash may separate server and target, so there is a pair for each. Matching the halves
-    /// separately keeps a `*` from matching across the slash.
+    /// The patterns of server and target, for each slash that may separate them.
+    // Both halves may contain slashes. Matching them separately keeps a `*` in the server's half
+    // from matching across the separator.
     Halves(Vec<(Glob, Glob)>),
 }
 
 impl Pattern {
     /// Creates a pattern from `server/target` with wildcards. A name without `/` covers everything
     /// of that server. An invalid pattern covers nothing.
-    #[must_use]
     pub fn new(text: &str) -> Self {
         Self::parse(text).unwrap_or_else(|_| Self { text: text.to_owned(), forms: Vec::new() })
     }
 
     /// Parses `server/target` with wildcards.
-    ///
-    /// # Errors
-    /// Returns an error if a wildcard is not closed, a name is missing, or a character is
-    /// ambiguous.
     pub fn parse(text: &str) -> Result<Self, BadPattern> {
         if let Some(at) = text.find("://") {
             check_address(text, text.get(..at).unwrap_or_default().chars().count())?;
@@ -51,19 +46,16 @@ impl Pattern {
     }
 
     /// Creates a pattern that covers exactly one target.
-    #[must_use]
     pub fn exactly(server: &str, target: &str) -> Self {
         Self::new(&format!("{}/{}", escape_wildcards(server), escape_wildcards(target)))
     }
 
     /// Returns the text of a pattern that covers everything of a server.
-    #[must_use]
     pub fn server_text(server: &str) -> String {
         format!("{}/*", escape_wildcards(server))
     }
 
     /// Returns whether the pattern covers a target of a server.
-    #[must_use]
     pub fn covers(&self, server: &str, target: &str) -> bool {
         self.forms.iter().any(|form| match &form.reach {
             PatternReach::Everything => true,
@@ -74,7 +66,6 @@ impl Pattern {
     }
 
     /// Returns whether the pattern can cover any target of a server.
-    #[must_use]
     pub fn reaches(&self, server: &str) -> bool {
         self.forms.iter().any(|form| match &form.reach {
             PatternReach::Everything => true,
@@ -90,7 +81,6 @@ impl Pattern {
     }
 
     /// Returns the single name that the pattern covers, if it has no wildcards.
-    #[must_use]
     pub fn literal(&self) -> Option<&str> {
         match self.forms.as_slice() {
             [form] if form.is_exact => Some(&form.start),
@@ -99,7 +89,6 @@ impl Pattern {
     }
 
     /// Returns the pattern as it was written.
-    #[must_use]
     pub fn as_str(&self) -> &str {
         &self.text
     }
@@ -119,12 +108,13 @@ impl PatternForm {
         for (at, _) in slashes {
             let (server, rest) = tokens.split_at_checked(at).unwrap_or_default();
             let target = rest.get(1..).unwrap_or_default();
-            // It would cover nothing, and a `deny` that covers nothing must not go unnoticed.
+            // A `deny` that covers nothing must not stay unnoticed. Only the first slash is
+            // checked: in `server/dir/`, the second one has an empty half.
             if halves.is_empty() && (lacks_name(server) || lacks_name(target)) {
                 return Err(BadPattern {
                     offset: 0,
-                    message: "lacks a name on one side of its `/`, or has a space there",
-                    hint: "`server/*` is everything of a server",
+                    message: "needs a name on both sides of its `/`, without spaces around it",
+                    hint: "`server/*` matches everything of a server",
                 });
             }
             halves.push((Glob::new(server), Glob::new(target)));
@@ -144,9 +134,10 @@ fn lacks_name(tokens: &[GlobToken]) -> bool {
         || tokens.last().is_some_and(is_space)
 }
 
-/// Rejects an unescaped `?` or `[` in a URI, where it may be part of the URI or a wildcard. The URI
-/// begins after the first `from` characters.
+/// Rejects an unescaped `?` or `[` in the URI that begins after the first `from` characters.
 pub(crate) fn check_address(text: &str, from: usize) -> Result<(), BadPattern> {
+    // A query begins with `?` and an IPv6 host with `[`. As wildcards, they would match other URIs
+    // than the author expects.
     let mut is_taken = false;
     for (offset, sign) in text.chars().enumerate() {
         match sign {
@@ -155,8 +146,8 @@ pub(crate) fn check_address(text: &str, from: usize) -> Result<(), BadPattern> {
             '?' | '[' if offset > from => {
                 return Err(BadPattern {
                     offset,
-                    message: "has a `?` or `[` in an address, which can be a part of it or a wildcard",
-                    hint: "write `\\?` or `\\[` for the sign itself (in JSON `\\\\?`), or `*` for any text",
+                    message: "has a `?` or `[` in a URI, which is either a part of it or a wildcard",
+                    hint: "write `\\?` or `\\[` to match the character (in JSON `\\\\?`), or `*` to match any text",
                 });
             }
             _ => {}

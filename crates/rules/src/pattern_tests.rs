@@ -89,25 +89,25 @@ fn question_marks_brackets_and_braces_stand_for_what_people_expect() {
 #[test]
 fn what_can_be_no_pattern_is_told_with_its_place_and_covers_nothing() {
     for (pattern, offset, message) in [
-        ("files/[a", 6, "has a `[` without its `]`"),
-        ("files/[]", 6, "has a `[` without its `]`"),
-        ("files/[b-a]", 6, "has a range that ends before it begins"),
-        ("files/{a,b", 6, "has a `{` without its `}`"),
-        ("files/{a}", 6, "has braces with nothing to choose from"),
-        ("files/a}", 7, "has a `}` without its `{`"),
-        ("files/a\\", 7, "ends with a backslash that stands before nothing"),
-        ("files/", 0, "lacks a name on one side of its `/`, or has a space there"),
-        ("/read", 0, "lacks a name on one side of its `/`, or has a space there"),
-        ("{files/,web/x}", 0, "lacks a name on one side of its `/`, or has a space there"),
+        ("files/[a", 6, "has an unclosed `[`"),
+        ("files/[]", 6, "has an unclosed `[`"),
+        ("files/[b-a]", 6, "has a reversed range"),
+        ("files/{a,b", 6, "has an unclosed `{`"),
+        ("files/{a}", 6, "has braces with only one alternative"),
+        ("files/a}", 7, "has an unopened `}`"),
+        ("files/a\\", 7, "ends with an incomplete escape"),
+        ("files/", 0, "needs a name on both sides of its `/`, without spaces around it"),
+        ("/read", 0, "needs a name on both sides of its `/`, without spaces around it"),
+        ("{files/,web/x}", 0, "needs a name on both sides of its `/`, without spaces around it"),
         (
             "web/https://h/?q",
             14,
-            "has a `?` or `[` in an address, which can be a part of it or a wildcard",
+            "has a `?` or `[` in a URI, which is either a part of it or a wildcard",
         ),
         (
             "web/http://[::1]/",
             11,
-            "has a `?` or `[` in an address, which can be a part of it or a wildcard",
+            "has a `?` or `[` in a URI, which is either a part of it or a wildcard",
         ),
     ] {
         let bad = Pattern::parse(pattern).unwrap_err();
@@ -115,7 +115,7 @@ fn what_can_be_no_pattern_is_told_with_its_place_and_covers_nothing() {
         assert!(!Pattern::new(pattern).covers("files", "a"), "{pattern}");
     }
     let many = "{0,1,2,3,4,5,6,7,8,9}".repeat(3);
-    assert_eq!(Pattern::parse(&many).unwrap_err().message, "stands for too many texts");
+    assert_eq!(Pattern::parse(&many).unwrap_err().message, "expands to too many alternatives");
 }
 
 proptest! {

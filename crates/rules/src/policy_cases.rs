@@ -1,4 +1,4 @@
-//! Test cases for rules: calls and the expected effects.
+//! Test cases of policies: calls and their expected effects.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,6 +6,7 @@ use std::sync::Arc;
 use switchboard_document::{ConfigError, Node};
 
 use crate::policy_file::{Example, RuleEffect};
+use crate::policy_read::EFFECTS;
 use crate::rule_reader::{NodeReader, blank_example, fill_example, is_single};
 
 const KEYS: &[&str] = &[
@@ -16,18 +17,14 @@ const KEYS: &[&str] = &[
 /// A call and the expected effect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PolicyCase {
-    /// A name for people.
     pub name: Option<String>,
     pub call: Example,
     pub expect: RuleEffect,
-    /// The expected rule, if that matters.
+    /// The rule that is expected to decide.
     pub rule: Option<String>,
 }
 
 /// Parses a file of cases: `{"cases": [{"target": …, "args": {…}, "expect": "deny"}]}`.
-///
-/// # Errors
-/// Returns an error with a position if the text is not valid.
 pub fn policy_cases_from_text(
     file: &Arc<Path>,
     text: &str,
@@ -49,11 +46,9 @@ fn case(nodes: &NodeReader<'_>, node: &Node) -> Result<PolicyCase, ConfigError> 
     let mut call = Example { line: node.at.line, column: node.at.column, ..blank_example() };
     fill_example(nodes, node, KEYS, &mut call)?;
     if !is_single(&call.target) {
-        let error = nodes.error(node.at, "the case names no `target`".to_owned());
+        let error = nodes.error(node.at, "the case needs a single `target`".to_owned());
         return Err(error.hint("add `\"target\": \"server/tool\"`"));
     }
-    let effects = [RuleEffect::Allow, RuleEffect::Ask, RuleEffect::Deny]
-        .map(|effect| (effect.as_str(), effect));
     let mut name = None;
     let mut expect = None;
     let mut rule = None;
@@ -61,7 +56,7 @@ fn case(nodes: &NodeReader<'_>, node: &Node) -> Result<PolicyCase, ConfigError> 
         match key.as_str() {
             "name" => name = Some(nodes.text(node, &key)?.to_owned()),
             "rule" => rule = Some(nodes.text(node, &key)?.to_owned()),
-            "expect" => expect = Some(nodes.choice(node, &key, &effects)?),
+            "expect" => expect = Some(nodes.choice(node, &key, EFFECTS)?),
             _ => {}
         }
     }

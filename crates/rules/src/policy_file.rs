@@ -1,4 +1,4 @@
-//! `PolicyFile`: the rules of one level about calls and servers, as written.
+//! The contents of a policy file: the rules of one level about calls and servers.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,13 +8,10 @@ use switchboard_core::TargetKind;
 use crate::allowed_servers::AllowedServers;
 use crate::expression::Expression;
 
-/// The author of rules or hooks, strongest first. Each level can only narrow what the levels before
-/// it allow.
+/// The author of rules or hooks, strongest first. Each level can only narrow the levels before it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PolicyLevel {
-    /// The organisation, for this machine.
     Enterprise,
-    /// A team, whose files the settings name by path or URL.
     Team,
     Project,
     User,
@@ -25,7 +22,6 @@ impl PolicyLevel {
     pub const ALL: [Self; 4] = [Self::Enterprise, Self::Team, Self::Project, Self::User];
 
     /// Returns the name of the level.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Enterprise => "enterprise",
@@ -41,9 +37,7 @@ impl PolicyLevel {
 pub struct PolicyFile {
     pub level: PolicyLevel,
     pub file: Arc<Path>,
-    /// The rules, in file order.
     pub rules: Vec<RuleEntry>,
-    /// The allow-list of servers.
     pub servers: Option<AllowedServers>,
     /// The allow-list of tools: patterns, and the line of the list.
     pub allowed_tools: Option<(Vec<String>, usize)>,
@@ -55,7 +49,7 @@ pub struct PolicyFile {
     pub ask_always: Option<usize>,
 }
 
-/// A rule.
+/// A rule of a policy file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RuleEntry {
     pub effect: RuleEffect,
@@ -64,13 +58,10 @@ pub struct RuleEntry {
     /// The kind of target; all kinds if `None`.
     pub kind: Option<TargetKind>,
     pub when: Option<Expression>,
-    /// A name for people.
     pub name: Option<String>,
     /// Whether an `allow` also applies after data was read from an untrusted server.
     pub tainted: bool,
-    /// The line of the rule, from 1.
     pub line: usize,
-    /// Its column, from 1.
     pub column: usize,
     /// Calls that the rule must cover.
     pub covers: Vec<Example>,
@@ -86,11 +77,10 @@ pub enum RuleEffect {
     Deny,
 }
 
-/// An example call.
+/// An example call of a rule or a policy test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Example {
     pub target: String,
-    /// The kind of the target.
     pub kind: TargetKind,
     /// The arguments, as the text of a JSON object.
     pub arguments: String,
@@ -98,21 +88,17 @@ pub struct Example {
     pub caller: String,
     /// The annotations of the tool, as the text of a JSON object.
     pub annotations: String,
-    /// Whether the server is trusted.
     pub trusted: bool,
     /// Servers that the session has read from before.
     pub reads: Vec<String>,
     /// Targets whose results the session has received before, as `server/target`.
     pub results: Vec<String>,
-    /// The line of the example, from 1.
     pub line: usize,
-    /// Its column, from 1.
     pub column: usize,
 }
 
 impl RuleEffect {
     /// Returns the name of the effect.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -125,22 +111,21 @@ impl RuleEffect {
 /// The policy files of all levels, strongest first.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Policies {
-    /// The valid files.
     pub files: Vec<PolicyFile>,
     /// The error of the first invalid file.
     pub broken: Option<switchboard_document::ConfigError>,
 }
 
 impl Policies {
-    /// Returns a message for each file of `earlier` that is missing now: its rules no longer apply,
-    /// which the user may not expect.
+    /// Returns a message for each file of `earlier` that was removed since.
     pub fn removed_files(&self, earlier: &Self) -> Vec<String> {
+        // A broken file is missing from `files` too, but its error is reported already.
         let is_there = |file: &PolicyFile| self.files.iter().any(|one| one.file == file.file);
         let gone = earlier.files.iter().filter(|file| !is_there(file) && self.broken.is_none());
         let words = |file: &PolicyFile| {
             let level = file.level.as_str();
             let place = file.file.display();
-            format!("the {level} policy is gone, and its rules with it ({place})")
+            format!("the {level} policy was removed, and its rules no longer apply ({place})")
         };
         gone.map(words).collect()
     }

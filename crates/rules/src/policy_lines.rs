@@ -10,15 +10,12 @@ pub struct PolicyLine {
     pub target: String,
     /// The condition; empty if the line always applies.
     pub when: String,
-    /// A name for people.
     pub name: Option<String>,
-    /// The line in the file, from 1.
     pub line: usize,
 }
 
 impl PolicyFile {
     /// Returns the lines of the file: its general settings first, then its rules in file order.
-    #[must_use]
     pub fn lines(&self) -> Vec<PolicyLine> {
         let control = |effect, when: &str, line| PolicyLine {
             effect,
@@ -31,16 +28,14 @@ impl PolicyFile {
         lines.extend(self.switched_off.map(|line| control("deny", "", line)));
         lines.extend(self.read_only.map(|line| control("deny", "it may change something", line)));
         lines.extend(self.ask_always.map(|line| control("ask", "", line)));
-        lines.extend(
-            self.allowed_tools.as_ref().map(|(tools, line)| {
-                control("deny", &format!("none of {}", tools.join(", ")), *line)
-            }),
-        );
+        if let Some((tools, line)) = &self.allowed_tools {
+            lines.push(control("deny", &format!("none of {}", tools.join(", ")), *line));
+        }
         lines.extend(self.servers.as_ref().map(|servers| {
             let when = match (servers.disable_all, &servers.allowed) {
                 (true, _) => "every server".to_owned(),
                 (false, Some(allowed)) => {
-                    format!("server is none of {} allowed ones", allowed.len())
+                    format!("server is not one of the {} allowed ones", allowed.len())
                 }
                 (false, None) => "no server".to_owned(),
             };
@@ -62,7 +57,6 @@ impl PolicyFile {
 
 impl Policies {
     /// Returns the policies with the file of one level replaced.
-    #[must_use]
     pub fn with_file(&self, file: PolicyFile) -> Self {
         let others = self.files.iter().filter(|other| other.level != file.level).cloned();
         let mut files: Vec<PolicyFile> = others.collect();

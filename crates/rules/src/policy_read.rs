@@ -5,18 +5,15 @@ use std::sync::Arc;
 
 use switchboard_core::TargetKind;
 use switchboard_document::{ConfigError, Node, NodeValue, Position, nested_position};
-use switchboard_text::sanitize;
-use switchboard_text::{BadPattern, SingleChoice, parse_forms};
+use switchboard_text::{BadPattern, SingleChoice, parse_forms, sanitize};
 
 use crate::allowed_servers::{AllowedServer, AllowedServers, UrlPattern};
 use crate::expression::Expression;
 use crate::pattern::{Pattern, check_address};
 use crate::policy_file::{PolicyFile, PolicyLevel, RuleEffect, RuleEntry};
 use crate::rule_reader::{NodeReader, example};
-use crate::team;
-use crate::team::Team;
+use crate::team::{Team, read_team};
 
-/// Maximum number of rules in a file.
 const MAX_RULES: usize = 20_000;
 
 const TOP_KEYS: &[&str] = &["rules", "servers", "controls", "read_only", "auto_approve", "team"];
@@ -24,18 +21,15 @@ const RULE_KEYS: &[&str] =
     &["effect", "target", "kind", "when", "name", "tainted", "match", "not_match"];
 const SERVER_KEYS: &[&str] = &["disable_all", "allowed", "allowed_mcp_servers"];
 const CONTROL_KEYS: &[&str] = &["enabled", "allowed_tools"];
-const KINDS: &[(&str, TargetKind)] = &[
+pub(crate) const KINDS: &[(&str, TargetKind)] = &[
     ("tool", TargetKind::Tool),
     ("resource", TargetKind::Resource),
     ("prompt", TargetKind::Prompt),
 ];
-const EFFECTS: &[(&str, RuleEffect)] =
+pub(crate) const EFFECTS: &[(&str, RuleEffect)] =
     &[("allow", RuleEffect::Allow), ("ask", RuleEffect::Ask), ("deny", RuleEffect::Deny)];
 
 /// Parses a text as the policy file of a level.
-///
-/// # Errors
-/// Returns an error with a position if the text is not valid.
 pub fn policy_from_text(
     level: PolicyLevel,
     file: &Arc<Path>,
@@ -51,10 +45,22 @@ pub fn read_policy_file(
     text: &str,
 ) -> Result<(PolicyFile, Option<Team>), ConfigError> {
     let nodes = NodeReader { file, source: text };
-    let mut policy = empty_policy(level, file);
+    let mut policy = PolicyFile {
+        level,
+        file: Arc::clone(file),
+        rules: Vec::new(),
+        servers: None,
+        allowed_tools: None,
+        switched_off: None,
+        read_only: None,
+        ask_always: None,
+    };
     let root = switchboard_document::parse(text)
         .map_err(|syntax| nodes.error(syntax.at, syntax.message).hint(syntax.hint))?;
+    // A file without a value is a policy without rules.
     let Some(root) = root else { return Ok((policy, None)) };
+    // Parsers differ in which duplicate they use, so a reviewer could read another rule than the
+    // one that applies.
     if let Some((path, at)) = root.find_duplicate() {
         return Err(nodes.error(at, format!("`{}` is given twice", sanitize(&path))));
     }
@@ -66,24 +72,11 @@ pub fn read_policy_file(
             "controls" => controls(&nodes, node, &mut policy)?,
             "read_only" => policy.read_only = nodes.flag(node, &name)?.then_some(at.line),
             "auto_approve" => policy.ask_always = (!nodes.flag(node, &name)?).then_some(at.line),
-            _ if level == PolicyLevel::Enterprise => team = Some(team::read_team(&nodes, node)?),
+            _ if level == PolicyLevel::Enterprise => team = Some(read_team(&nodes, node)?),
             _ => return Err(nodes.error(at, "only the organisation's file can name a team".into())),
         }
     }
     Ok((policy, team))
-}
-
-fn empty_policy(level: PolicyLevel, file: &Arc<Path>) -> PolicyFile {
-    PolicyFile {
-        level,
-        file: Arc::clone(file),
-        rules: Vec::new(),
-        servers: None,
-        allowed_tools: None,
-        switched_off: None,
-        read_only: None,
-        ask_always: None,
-    }
 }
 
 fn rules(nodes: &NodeReader<'_>, node: &Node) -> Result<Vec<RuleEntry>, ConfigError> {
@@ -125,12 +118,14 @@ fn rule(nodes: &NodeReader<'_>, node: &Node) -> Result<RuleEntry, ConfigError> {
     let missing = |key: &str| nodes.error(node.at, format!("the rule has no `{key}`"));
     rule.effect = effect.ok_or_else(|| missing("effect"))?;
     let (pattern, written) = target.ok_or_else(|| missing("target"))?;
+    // Not in the loop, since `kind` may follow `target` in the file.
     if rule.kind == Some(TargetKind::Resource) {
         let server = pattern.as_str().chars().take_while(|sign| *sign != '/').count();
         check_address(pattern.as_str(), server)
             .map_err(|bad| nodes.bad_pattern(written, "target", &bad))?;
     }
     pattern.as_str().clone_into(&mut rule.target);
+    // Examples come last: their defaults are the target and the kind of the complete rule.
     for (name, node) in examples {
         let list = nodes.list(node, &name)?;
         let read: Result<Vec<_>, _> = list.iter().map(|node| example(nodes, node, &rule)).collect();
@@ -165,6 +160,7 @@ fn servers(
             servers.disable_all = nodes.flag(node, &name)?;
             continue;
         }
+        // `allowed` and `allowed_mcp_servers` are two names of the same list.
         if servers.allowed.is_some() {
             return Err(nodes.error(at, "the list of allowed servers is given twice".into()));
         }
@@ -207,15 +203,16 @@ fn controls(
 }
 
 /// Parses an entry of the allow-list of tools: a tool of any server, `server:tool` as other
-/// products write it, or `server/tool`. Returns one pattern for each choice of the braces, which
-/// may enclose a colon.
+/// products write it, or `server/tool`.
 fn tool_patterns(
     nodes: &NodeReader<'_>,
     node: &Node,
     key: &str,
 ) -> Result<Vec<String>, ConfigError> {
     let text = nodes.pattern(node, key)?;
+    // An offset in an expanded form does not exist in the file, so errors point to the entry.
     let bad = |bad: BadPattern| nodes.bad_pattern(node, key, &BadPattern { offset: 0, ..bad });
+    // Braces are expanded first, because they may enclose the colon: `{a:b,c:d}`.
     let forms = parse_forms(text.as_str(), SingleChoice::Reject).map_err(bad)?.into_iter();
     let patterns = forms.map(|form| form.text).map(|text| match text.split_once(':') {
         _ if text.contains('/') || text == "*" => text,

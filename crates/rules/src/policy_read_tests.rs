@@ -35,27 +35,27 @@ fn what_is_wrong_has_a_line_and_a_column() {
         ),
         (
             "{\"rules\": [\n{\"effect\": \"deny\", \"target\": \"*\", \"when\": \"true && arg.x\"}]}",
-            "`when` speaks of `arg`, which is not known (p.json:2:52)",
+            "`when` uses the unknown variable `arg` (p.json:2:52)",
         ),
         (
             "{\"rules\": [{\"effect\": \"deny\", \"target\": \"a/b\u{200b}\"}]}",
-            "`target` has white space around it or hidden characters in it (p.json:1:41)",
+            "`target` has surrounding white space or hidden characters (p.json:1:41)",
         ),
         (
             "{\"rules\": [{\"effect\": \"deny\", \"target\": \"a/\"}]}",
-            "`target` lacks a name on one side of its `/`, or has a space there (p.json:1:41)",
+            "`target` needs a name on both sides of its `/`, without spaces around it (p.json:1:41)",
         ),
         (
             "{\"rules\": [{\"effect\": \"deny\", \"target\": \"a /b\"}]}",
-            "`target` lacks a name on one side of its `/`, or has a space there (p.json:1:41)",
+            "`target` needs a name on both sides of its `/`, without spaces around it (p.json:1:41)",
         ),
         (
             r#"{"rules": [{"effect": "deny", "target": "*", "when": "args.a == 'C:\\\\x' && args.b.matches('(')"}]}"#,
-            "`when` has `(`, which is no regular expression: unclosed group (p.json:1:93)",
+            "`when` has `(`, which is not a valid regular expression: unclosed group (p.json:1:93)",
         ),
         (
             "{\"rules\": [{\"effect\": \"deny\", \"target\": \"!a/b\"}]}",
-            "`target` begins with `!`, which is no way to say `all but` (p.json:1:41)",
+            "`target` begins with `!`, but patterns cannot be negated (p.json:1:41)",
         ),
         ("{\"readOnly\": true, \"read_only\": true}", "`read_only` is given twice (p.json:1:20)"),
         (
@@ -64,15 +64,15 @@ fn what_is_wrong_has_a_line_and_a_column() {
         ),
         (
             "{\"servers\": {\"allowed\": [{\"url\": \"https://a.com*\"}]}}",
-            "`url` has a host that is neither a name, nor `*`, nor `*.name` (p.json:1:34)",
+            "`url` has a host that is not a name, `*` or `*.name` (p.json:1:34)",
         ),
         (
             r#"{"rules": [{"effect": "deny", "target": "web/memo\\\\x?y", "kind": "resource"}]}"#,
-            "`target` has a `?` or `[` in an address, which can be a part of it or a wildcard (p.json:1:55)",
+            "`target` has a `?` or `[` in a URI, which is either a part of it or a wildcard (p.json:1:55)",
         ),
         (
             r#"{"controls": {"allowed_tools": ["a:b", "{a:b"]}}"#,
-            "`allowed_tools` has a `{` without its `}` (p.json:1:40)",
+            "`allowed_tools` has an unclosed `{` (p.json:1:40)",
         ),
         ("{\"team\": {}}", "only the organisation's file can name a team (p.json:1:2)"),
     ] {

@@ -1,8 +1,9 @@
-//! Regular expressions of conditions. Literal ones are compiled with their condition.
+//! Regular expressions of conditions, and their limits.
 
 use regex::{Regex, RegexBuilder};
 
 /// Maximum compiled size of a regular expression that comes from a call, in bytes.
+// A caller could write `\w{1000}`, which takes many megabytes.
 const MAX_CALL_REGEX_BYTES: usize = 1 << 20;
 
 /// The reason why a text is not a valid regular expression.
@@ -18,13 +19,10 @@ pub(crate) fn compile(text: &str) -> Result<Regex, BadRegex> {
 }
 
 /// Compiles a regular expression that is only known at the time of a call.
-///
-/// # Errors
-/// Returns an error if the text is not a valid regular expression, or is too large.
 pub fn compile_at_call(text: &str) -> Result<Regex, String> {
     let built = RegexBuilder::new(text).size_limit(MAX_CALL_REGEX_BYTES).build();
     built.map_err(|error| {
-        format!("`{text}` is no regular expression: {}", bad_regex(&error).message)
+        format!("`{text}` is not a valid regular expression: {}", bad_regex(&error).message)
     })
 }
 
@@ -34,11 +32,11 @@ fn bad_regex(error: &regex::Error) -> BadRegex {
     let line = told.lines().last().unwrap_or_default();
     let message = line.strip_prefix("error: ").unwrap_or(line).to_owned();
     let hint = if message.contains("look-around") || message.contains("backreference") {
-        "look-ahead, look-behind and references to groups are not there: write two conditions"
+        "look-ahead, look-behind and backreferences are not supported; write two conditions"
     } else if matches!(error, regex::Error::CompiledTooBig(_)) {
-        "write it with smaller counts"
+        "use smaller repetition counts"
     } else {
-        "a sign that is meant as such has a backslash before it: r'\\(' in a condition, r'\\\\(' in JSON"
+        "escape a special character with a backslash: r'\\(' in a condition, r'\\\\(' in JSON"
     };
     BadRegex { message, hint }
 }
@@ -50,11 +48,11 @@ mod tests {
     #[test]
     fn what_is_wrong_is_told_in_one_line() {
         for (text, message, hint) in [
-            ("a(b", "unclosed group", "a sign that is meant"),
-            ("[z-a]", "invalid character class range", "a sign that is meant"),
+            ("a(b", "unclosed group", "escape a special character"),
+            ("[z-a]", "invalid character class range", "escape a special character"),
             ("(?=x)", "look-around, including look-ahead", "look-ahead, look-behind"),
             ("(a)\\1", "backreferences are not supported", "look-ahead, look-behind"),
-            ("(\\w{1000}){1000}", "Compiled regex exceeds size limit", "write it with smaller"),
+            ("(\\w{1000}){1000}", "Compiled regex exceeds size limit", "use smaller"),
         ] {
             let bad = compile(text).unwrap_err();
             assert!(bad.message.starts_with(message), "{text}: {bad:?}");
@@ -62,7 +60,11 @@ mod tests {
             assert_eq!(bad.message.lines().count(), 1, "{text}");
         }
         assert!(compile("^[a-z]+$").unwrap().is_match("abc"));
-        assert!(compile_at_call("[a").unwrap_err().starts_with("`[a` is no regular expression"));
+        assert!(
+            compile_at_call("[a")
+                .unwrap_err()
+                .starts_with("`[a` is not a valid regular expression")
+        );
         assert!(compile_at_call("\\w{100}").is_err() && compile("\\w{100}").is_ok());
     }
 }

@@ -5,14 +5,13 @@ use std::sync::Arc;
 
 use switchboard_core::TargetKind;
 use switchboard_document::{ConfigError, Node, Position, TypeMismatch, choose, nested_position};
-use switchboard_text::BadPattern;
-use switchboard_text::{is_visible, sanitize, suggestion};
+use switchboard_text::{BadPattern, is_visible, sanitize, suggestion};
 
 use crate::pattern::Pattern;
 use crate::policy_file::{Example, RuleEntry};
-use crate::policy_read::to_json_text;
+use crate::policy_read::{KINDS, to_json_text};
 
-/// A member: its name in snake case, its position and its value.
+/// The name of a member in snake case, its position and its value.
 pub(crate) type NamedMember<'n> = (String, Position, &'n Node);
 
 const EXAMPLE_KEYS: &[&str] =
@@ -20,7 +19,6 @@ const EXAMPLE_KEYS: &[&str] =
 
 /// A reader of the nodes of one file.
 pub struct NodeReader<'a> {
-    /// The file of the nodes, for errors.
     pub file: &'a Arc<Path>,
     /// The whole text of the file.
     pub source: &'a str,
@@ -52,6 +50,7 @@ impl NodeReader<'_> {
         let mut named: Vec<NamedMember<'n>> = Vec::new();
         for member in members {
             let name = to_snake_case(&member.name);
+            // An error, not a warning: a rule with a misspelled `when` would apply to every call.
             if !known.contains(&name.as_str()) {
                 let error =
                     self.error(member.at, format!("`{}` is not known", sanitize(&member.name)));
@@ -60,6 +59,7 @@ impl NodeReader<'_> {
                     None => error.hint(format!("{what} has `{}`", known.join("`, `"))),
                 });
             }
+            // `readOnly` and `read_only` are the same name.
             if named.iter().any(|(other, ..)| *other == name) {
                 return Err(self.error(member.at, format!("`{name}` is given twice")));
             }
@@ -102,7 +102,7 @@ impl NodeReader<'_> {
             return Err(self.error(node.at, format!("`{key}` is empty")));
         }
         if text.trim() != text || !is_visible(text) {
-            let message = format!("`{key}` has white space around it or hidden characters in it");
+            let message = format!("`{key}` has surrounding white space or hidden characters");
             return Err(self.error(node.at, message));
         }
         Ok(text)
@@ -112,9 +112,11 @@ impl NodeReader<'_> {
     pub fn pattern(&self, node: &Node, key: &str) -> Result<Pattern, ConfigError> {
         let text = self.name(node, key)?;
         if text.starts_with('!') {
-            // Intended as "all others", but it would match almost nothing.
-            let message = format!("`{key}` begins with `!`, which is no way to say `all but`");
-            return Err(self.error(node.at, message).hint("name what the rule is about"));
+            // As a literal, it would match almost nothing, and the rule would have no effect.
+            let message = format!("`{key}` begins with `!`, but patterns cannot be negated");
+            return Err(self
+                .error(node.at, message)
+                .hint("name the targets that the rule applies to"));
         }
         Pattern::parse(text).map_err(|bad| self.bad_pattern(node, key, &bad))
     }
@@ -143,19 +145,19 @@ pub(crate) fn example(
     };
     fill_example(nodes, node, EXAMPLE_KEYS, &mut example)?;
     if !is_single(&example.target) {
-        let error = nodes.error(node.at, "the example names no single `target`".into());
+        let error = nodes.error(node.at, "the example needs a single `target`".into());
         return Err(error.hint("add `\"target\": \"server/tool\"`"));
     }
     Ok(example)
 }
 
-/// Returns whether a text names one target. Names are literal, but a `*` was meant as a wildcard.
+/// Returns whether a text names one target.
 pub(crate) fn is_single(target: &str) -> bool {
+    // A name may contain `*`, but in an example it is certainly meant as a wildcard.
     let is_half = |(server, name): (&str, &str)| server.is_empty() || name.is_empty();
     !target.contains('*') && target.split_once('/').is_some_and(|halves| !is_half(halves))
 }
 
-/// Returns an example with default values.
 pub(crate) fn blank_example() -> Example {
     Example {
         target: String::new(),
@@ -171,20 +173,17 @@ pub(crate) fn blank_example() -> Example {
     }
 }
 
-/// Fills an example from an object; members of `known` that do not belong to an example are
-/// skipped.
+/// Fills an example from an object, and skips members of `known` that belong to the caller.
 pub(crate) fn fill_example(
     nodes: &NodeReader<'_>,
     node: &Node,
     known: &[&'static str],
     example: &mut Example,
 ) -> Result<(), ConfigError> {
-    let kinds = [TargetKind::Tool, TargetKind::Resource, TargetKind::Prompt]
-        .map(|kind| (kind.as_str(), kind));
     for (name, _, node) in nodes.members(node, "an example", known)? {
         match name.as_str() {
             "target" => nodes.name(node, &name)?.clone_into(&mut example.target),
-            "kind" => example.kind = nodes.choice(node, &name, &kinds)?,
+            "kind" => example.kind = nodes.choice(node, &name, KINDS)?,
             "args" => example.arguments = to_json_text(nodes, node, &name)?,
             "annotations" => example.annotations = to_json_text(nodes, node, &name)?,
             "trusted" => example.trusted = nodes.flag(node, &name)?,
@@ -196,7 +195,8 @@ pub(crate) fn fill_example(
             "results" => {
                 example.results = nodes.texts(node, &name)?;
                 if let Some(name) = example.results.iter().find(|name| !is_single(name)) {
-                    let message = format!("`{}` is no `server/target`", sanitize(name));
+                    let message =
+                        format!("`{}` is not of the form `server/target`", sanitize(name));
                     return Err(nodes.error(node.at, message));
                 }
             }

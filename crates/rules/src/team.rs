@@ -22,18 +22,15 @@ pub struct TeamFile {
     pub sha256: Option<String>,
 }
 
-/// A path or URL.
+/// The path or URL of a team's file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TeamPlace {
-    /// A local file.
     Path(PathBuf),
-    /// A file that is downloaded once; it cannot change, because its digest is known.
     Url(String),
 }
 
 impl Team {
     /// Returns the file with that name: `policy.json` or `hooks.json`.
-    #[must_use]
     pub fn file(&self, name: &str) -> Option<&TeamFile> {
         match name {
             "policy.json" => self.policy.as_ref(),
@@ -70,7 +67,7 @@ fn read_file(nodes: &NodeReader<'_>, node: &Node) -> Result<TeamFile, ConfigErro
                 sha256 = Some(text.to_owned());
             }
             _ if place.is_some() => {
-                return Err(nodes.error(at, "there is a `path` and a `url`".to_owned()));
+                return Err(nodes.error(at, "a team's file has either `path` or `url`".to_owned()));
             }
             "path" => {
                 let folder = nodes.file.parent().unwrap_or(Path::new("/"));
@@ -87,6 +84,7 @@ fn read_file(nodes: &NodeReader<'_>, node: &Node) -> Result<TeamFile, ConfigErro
     }
     let place = place
         .ok_or_else(|| nodes.error(node.at, "the team's file has no `path` or `url`".to_owned()))?;
+    // Without the digest, the owner of the web server could change the rules at any time.
     if matches!(place, TeamPlace::Url(_)) && sha256.is_none() {
         let error = nodes.error(node.at, "a team's `url` needs its `sha256`".to_owned());
         return Err(error.hint("`sha256sum FILE` prints it"));

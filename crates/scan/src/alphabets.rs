@@ -3,19 +3,17 @@
 use crate::encoded::{DecodedText, readable_text};
 use crate::finding::offset_in;
 
-/// Minimum number of Braille letters; fewer are an example.
+// Fewer Braille letters are an example of the alphabet.
 const MIN_CELLS: usize = 8;
-/// Minimum length of ROT47 text; shorter rows are words in capitals.
+// Shorter rows are words in capitals.
 const MIN_ROT47_LEN: usize = 24;
-/// Minimum length of base 85 text; shorter words are ordinary words.
+// Shorter words of these characters occur in ordinary text.
 const MIN_BASE85_LEN: usize = 25;
 
-/// The Braille cells of a to z.
 const BRAILLE_CELLS: &str = "⠁⠃⠉⠙⠑⠋⠛⠓⠊⠚⠅⠇⠍⠝⠕⠏⠟⠗⠎⠞⠥⠧⠺⠭⠽⠵";
-/// The digits of base 85 (RFC 1924) that are not alphanumeric.
+// The digits of base 85 (RFC 1924) after the alphanumeric ones.
 const BASE85_SYMBOLS: &[u8] = b"!#$%&()*+-;<=>?@^_`{|}~";
 
-/// Decodes every part of a text that is written in a substitute alphabet.
 pub(crate) fn decode_alphabets(text: &str, found: &mut Vec<DecodedText>) {
     found.extend(decode_braille(text));
     decode_rot47(text, found);
@@ -45,7 +43,7 @@ fn decode_braille(text: &str) -> Option<DecodedText> {
     (cells >= MIN_CELLS).then_some(DecodedText { at, text: said, hides: true })
 }
 
-/// Decodes rows of words without lower-case letters as ROT47.
+/// Decodes rows of words as ROT47, which moves lower-case letters to capitals and symbols.
 fn decode_rot47(text: &str, found: &mut Vec<DecodedText>) {
     let is_moved = |word: &str| word.bytes().all(|byte| matches!(byte, b'!'..=b'`'));
     let mut row = String::new();
@@ -92,7 +90,7 @@ fn decode_ascii85(word: &str) -> Option<String> {
     decode_base85_digits(word.bytes().map(digit).collect::<Option<Vec<u32>>>()?.as_slice())
 }
 
-/// Decodes groups of five digits to four bytes; a last group of n digits gives n - 1 bytes.
+/// Decodes groups of five digits to four bytes. A last group of n digits gives n - 1 bytes.
 fn decode_base85_digits(digits: &[u32]) -> Option<String> {
     let mut bytes = Vec::with_capacity(digits.len());
     for group in digits.chunks(5) {

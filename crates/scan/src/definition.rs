@@ -7,22 +7,22 @@ use switchboard_text::is_noncanonical;
 use crate::finding::{Indicator, ScanFinding};
 use crate::judge::FindingSet;
 
-/// What a definition describes.
+/// The kind of item that a definition describes.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, schemars::JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "DefinitionKind")]
 pub enum DefinitionKind {
-    /// A tool.
+    /// A tool that can be called.
     Tool,
-    /// A resource.
+    /// A resource with a fixed URI.
     Resource,
-    /// A resource template.
+    /// A template for URIs of resources.
     Template,
-    /// A prompt.
+    /// A prompt that a user can start.
     Prompt,
-    /// What a server tells of itself.
+    /// The instructions that a server sends about itself.
     Instructions,
 }
 
@@ -40,9 +40,7 @@ impl DefinitionKind {
     }
 }
 
-/// Scans the JSON text of a definition.
-///
-/// Text that is not valid JSON is scanned as a whole.
+/// Scans the JSON text of a definition. Text that is not valid JSON is scanned as a whole.
 #[must_use]
 pub fn scan_definition(kind: DefinitionKind, raw: &str) -> Vec<ScanFinding> {
     let mut walk = DefinitionWalk {
@@ -57,6 +55,7 @@ pub fn scan_definition(kind: DefinitionKind, raw: &str) -> Vec<ScanFinding> {
     }
     walk.found.scan_fragments(&walk.short);
     if kind == DefinitionKind::Tool && raw.contains("x-mcp-header") {
+        // Proxies log headers, so an argument that is repeated in one can leak.
         for (place, name) in secret_headers(raw) {
             walk.found.add(Indicator::new("secret_in_header", 6, 0), &place, &name);
         }
@@ -68,15 +67,14 @@ struct DefinitionWalk {
     kind: DefinitionKind,
     found: FindingSet,
     path: Vec<PathStep>,
-    /// All short strings, concatenated: an instruction may be split across several.
+    // All short strings: an instruction may be split across several.
     short: String,
 }
 
-/// Maximum length of a fragment; longer strings are scanned on their own.
+// Longer strings are only scanned on their own.
 const MAX_SHORT_LEN: usize = 48;
-/// Maximum length of all fragments together.
 const MAX_FRAGMENTS_LEN: usize = 64 * 1024;
-/// Type names of JSON Schema, which would separate the fragments.
+// Type names of JSON Schema, which would separate the fragments of an instruction.
 const SCHEMA_TYPES: [&str; 7] =
     ["string", "number", "integer", "boolean", "object", "array", "null"];
 
@@ -102,7 +100,7 @@ impl DefinitionWalk {
             && is_called_by
             && let Some(at) = text.find(is_noncanonical)
         {
-            // Rules and people know the same name in its canonical spelling.
+            // Rules and people know the name in its canonical spelling, so this one evades both.
             found.add(Indicator::new("odd_spelling", 6, at), "/name", text);
         }
     }
@@ -119,7 +117,7 @@ fn escape_pointer(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }
 
-/// Scans every string; a duplicate key and its value are scanned as any other.
+// Duplicate keys are scanned as well: a client may read either of them.
 impl TreeReader for DefinitionWalk {
     type Node = ();
     type Members = ();
@@ -149,15 +147,15 @@ impl TreeReader for DefinitionWalk {
     }
 }
 
-/// Words that occur in the names of secrets.
+// Parts of the names of secrets.
 const SECRET_WORDS: [&str; 16] = [
     "apikey", "api_key", "token", "secret", "password", "passwd", "passphrase", "credential",
     "authorization", "private_key", "privatekey", "access_key", "accesskey", "cookie", "session",
     "bearer",
 ];
 
-/// Returns the JSON pointer and name of every argument of a tool that is sent in a header and looks
-/// like a secret, by its own name or by that of the header.
+/// Returns the JSON pointer and name of each argument that is sent in a header and, by its name or
+/// the header's, looks like a secret.
 #[must_use]
 pub fn secret_headers(definition: &str) -> Vec<(String, String)> {
     let mut found = Vec::new();

@@ -9,12 +9,12 @@ use crate::escapes::decode_escapes;
 use crate::finding::offset_in;
 use crate::numbers::decode_numbers;
 
-/// Minimum length of an encoded run; shorter ones are words, names and numbers.
+// Shorter runs are words, names and numbers.
 const MIN_RUN_LEN: usize = 16;
-/// Minimum total length of an encoded run that is split into words of equal length.
+// For the total length of a run that is split into words of equal length.
 const MIN_SPLIT_LEN: usize = 24;
-/// Minimum length of a run that is also decoded in reverse.
 const MIN_REVERSED_LEN: usize = 24;
+
 /// The decoded form of a part of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct DecodedText {
@@ -24,7 +24,6 @@ pub(crate) struct DecodedText {
     pub(crate) hides: bool,
 }
 
-/// Decodes every encoded part of a text.
 pub(crate) fn decode_all(text: &str) -> Vec<DecodedText> {
     let mut found = Vec::new();
     decode_runs(text, &mut found);
@@ -50,6 +49,7 @@ fn decode_runs(text: &str, found: &mut Vec<DecodedText>) {
             && let Some(said) = decode_run(run)
         {
             let at = offset + start;
+            // A `data:` URL must be encoded, so only its content counts.
             let media = text.get(..at).is_some_and(|before| before.ends_with("base64,"));
             found.push(DecodedText { at, text: said, hides: !media });
         }
@@ -58,7 +58,7 @@ fn decode_runs(text: &str, found: &mut Vec<DecodedText>) {
     }
 }
 
-/// Decodes sequences of words of equal length as one run.
+/// Decodes words of equal length as one run, which may have been split to evade detection.
 fn decode_split_runs(text: &str, found: &mut Vec<DecodedText>) {
     let mut together = String::new();
     let mut length = 0;
@@ -102,7 +102,7 @@ fn decode_run(run: &str) -> Option<String> {
     {
         return Some(said);
     }
-    // UTF-7.
+    // UTF-7 is base64 between `+` and `-`.
     if let Some(said) = run.strip_prefix('+').and_then(|it| decode_base64(it.trim_end_matches('-')))
     {
         return Some(said);
@@ -117,10 +117,8 @@ fn decode_run(run: &str) -> Option<String> {
 }
 
 fn decode_hex(run: &str) -> Option<String> {
-    if run.len() < MIN_RUN_LEN || !run.len().is_multiple_of(2) {
-        return None;
-    }
-    if !run.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+    let is_hex = run.bytes().all(|byte| byte.is_ascii_hexdigit());
+    if run.len() < MIN_RUN_LEN || !run.len().is_multiple_of(2) || !is_hex {
         return None;
     }
     let pairs = run.as_bytes().chunks_exact(2);
@@ -169,17 +167,18 @@ pub(crate) fn readable_text(bytes: Vec<u8>) -> Option<String> {
         Some(text) => text,
         None => String::from_utf8(bytes).ok()?,
     };
+    // Random identifiers and binary data also decode, but rarely to mostly letters with spaces.
     let total = text.chars().count();
     let letters = text.chars().filter(|c| c.is_alphabetic() || *c == ' ').count();
     let printable = text.chars().all(|c| !c.is_control() || c.is_whitespace());
     let reads = printable && total >= 8 && letters * 10 >= total * 7;
-    // Another layer of encoding.
+    // Another layer of encoding, which the next round decodes.
     let again = total >= MIN_RUN_LEN
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=_-".contains(&byte));
     (again || reads && text.contains([' ', '/'])).then_some(text)
 }
 
-/// Decodes ASCII text in UTF-16, of either byte order: every other byte is zero.
+/// Decodes ASCII text in UTF-16 of either byte order, in which every other byte is zero.
 fn decode_utf16(bytes: &[u8]) -> Option<String> {
     let empty = |odd: usize| bytes.iter().skip(odd).step_by(2).all(|byte| *byte == 0);
     let first = match (bytes.len() >= MIN_RUN_LEN, empty(1), empty(0)) {

@@ -2,10 +2,10 @@
 
 use crate::encoded::DecodedText;
 
-/// Minimum number of needlessly escaped letters that counts as deliberate hiding.
+// Letters need no escapes, so this many of them are deliberate.
 const MIN_CODED_LETTERS: usize = 4;
 
-/// Decodes all escape sequences of a text. `None` if there are none.
+/// Decodes all escape sequences of a text, if it has any.
 pub(crate) fn decode_escapes(text: &str) -> Option<DecodedText> {
     // `=41` alone may be an assignment; it is decoded only if several follow each other.
     let quoted = has_quoted_printable(text);
@@ -43,7 +43,7 @@ fn has_quoted_printable(text: &str) -> bool {
     text.contains('=') && text.as_bytes().windows(9).any(|it| it.chunks_exact(3).all(code))
 }
 
-/// Decodes the escape sequence at the start, and returns the character and the sequence's length.
+/// Returns the character that the escape sequence at the start encodes, and its length.
 fn decode_code(code: &str) -> Option<(char, usize)> {
     let number = |from: usize, to: usize, radix: u32| {
         let digits = code.get(from..to)?;
@@ -61,6 +61,7 @@ fn decode_code(code: &str) -> Option<(char, usize)> {
         [b'\\', b'x' | b'X', ..] => Some((number(2, 4, 16)?, 4)),
         [b'\\', b'u', ..] => Some((number(2, 6, 16)?, 6)),
         [b'\\', b'U', ..] => Some((number(2, 10, 16)?, 10)),
+        // Octal, up to `\177`. Other digits after a backslash are references in patterns.
         [b'\\', b'0'..=b'1', ..] => Some((number(1, 4, 8).filter(seen)?, 4)),
         [b'&', ..] => decode_entity(code),
         _ => None,

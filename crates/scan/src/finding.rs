@@ -4,27 +4,24 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use switchboard_text::excerpt_text;
 
-/// Minimum points of [`Severity::Ask`].
+// Thresholds for the sum of points: two weak indicators ask, two strong ones block.
 pub(crate) const ASK_POINTS: u32 = 5;
-/// Minimum points of [`Severity::Block`].
 pub(crate) const BLOCK_POINTS: u32 = 10;
-/// Minimum points of a clear attack, which takes several strong indicators. Nothing of the server
-/// is used then.
+// Several strong indicators together are not a mistake, so the whole server is quarantined.
 const CLEAR_ATTACK_POINTS: u32 = 20;
-/// Maximum length of an excerpt, in characters.
 const MAX_EXCERPT_CHARS: usize = 160;
-/// Number of bytes shown before the place of the finding.
+// Shows what precedes the finding.
 const EXCERPT_LEAD_BYTES: usize = 24;
 
-/// How serious a finding is.
+/// The severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Severity {
-    /// Worth knowing.
+    /// Only reported, without any consequences.
     Inform,
-    /// A person should look at it.
+    /// Calls need a person's approval.
     Ask,
-    /// Held until a person has looked at it.
+    /// Quarantined until a person has reviewed it.
     Block,
 }
 
@@ -48,29 +45,27 @@ impl Severity {
     }
 }
 
-/// One thing that was found in a text.
+/// One finding of the scanner in a text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "ScanFinding")]
 pub struct ScanFinding {
-    /// The rule that found it.
+    /// The name of the scanner rule.
     pub rule: &'static str,
-    /// How serious it is by itself.
+    /// The severity of this finding alone.
     pub severity: Severity,
-    /// How much it weighs beside others.
+    /// The points that it adds to those of other findings.
     #[serde(skip)]
     pub points: u32,
-    /// Where: a JSON pointer into what was scanned; empty for a text that stands alone.
+    /// A JSON pointer into the definition; empty for a single text.
     pub place: String,
-    /// The text around it, with what cannot be seen made visible.
+    /// The text around the finding, with invisible characters escaped.
     pub excerpt: String,
-    /// What was hidden or encoded there, in plain letters.
+    /// The hidden or encoded text, decoded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub decoded: Option<String>,
 }
 
-/// Returns the severity of all findings together; `None` if there are none.
-///
-/// The points are added up, so several minor findings weigh as much as a serious one.
+/// Returns the severity of all findings together, if there are any.
 #[must_use]
 pub fn overall_severity<'a>(
     findings: impl IntoIterator<Item = &'a ScanFinding>,
@@ -79,7 +74,7 @@ pub fn overall_severity<'a>(
     points.reduce(u32::saturating_add).map(Severity::from_points)
 }
 
-/// Returns whether the findings together are too many to be a mistake.
+/// Returns whether the findings together cannot be a mistake.
 #[must_use]
 pub fn is_clear_attack<'a>(findings: impl IntoIterator<Item = &'a ScanFinding>) -> bool {
     let points = findings.into_iter().map(|finding| finding.points);
@@ -91,7 +86,7 @@ pub fn is_clear_attack<'a>(findings: impl IntoIterator<Item = &'a ScanFinding>) 
 pub(crate) struct Indicator {
     pub rule: &'static str,
     pub points: u32,
-    /// Byte offset in the text.
+    /// The byte offset in the text.
     pub at: usize,
     pub decoded: Option<String>,
 }
@@ -113,7 +108,6 @@ impl Indicator {
     }
 }
 
-/// Returns the byte offset of a subslice in its text.
 pub(crate) fn offset_in(text: &str, part: &str) -> usize {
     part.as_ptr().addr().saturating_sub(text.as_ptr().addr())
 }

@@ -4,21 +4,19 @@ use switchboard_text::{fold_char, is_hidden, is_mixed_script, is_variation_selec
 
 use crate::finding::{Indicator, offset_in};
 
-/// Minimum run of invisible characters that counts as a hidden message.
+// A longer run of invisible characters is a hidden message. Emoji and scripts need a few.
 const MIN_INVISIBLE_RUN: usize = 8;
-/// Minimum number of empty lines that push the following text out of view.
+// Empty lines or white space that push the following text out of a person's view.
 const MIN_EMPTY_LINES: usize = 30;
-/// Minimum number of whitespace characters that do the same.
 const MIN_SPACES: usize = 300;
-/// The regions whose flags are written as a black flag and tag characters.
+// The only regions whose flags are a black flag with tag characters: a legitimate use of tags.
 const FLAG_REGIONS: [&str; 3] = ["gbeng", "gbsct", "gbwls"];
-/// Minimum number of invisible characters, spread over the text and of several kinds, that counts
-/// as a hidden message.
+// A message may also be spread over the text, with several kinds of characters as its bits.
 const MIN_SPREAD_INVISIBLE: u32 = 16;
 
-/// Finds indicators in the characters of a text.
 pub(crate) fn find_indicators(text: &str, signs: &mut Vec<Indicator>) {
     find_padding(text, signs);
+    // Fast path: most texts are plain ASCII.
     if text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\n' | b'\t' | b'\r')) {
         return;
     }
@@ -35,6 +33,7 @@ pub(crate) fn find_indicators(text: &str, signs: &mut Vec<Indicator>) {
 fn find_controls(text: &str, signs: &mut Vec<Indicator>) {
     let odd = |c: char| c.is_control() && !matches!(c, '\n' | '\t' | '\r');
     if let Some(at) = text.find(odd) {
+        // Escape sequences can also rewrite a terminal that shows the text.
         let points = if text.contains(['\u{1b}', '\u{9b}', '\u{9d}']) { 6 } else { 5 };
         signs.push(Indicator::new("control_characters", points, at));
     }
@@ -64,8 +63,7 @@ fn find_tags(text: &str, signs: &mut Vec<Indicator>) {
     }
 }
 
-/// Decodes bytes hidden in variation selectors: the first 16 selectors encode 0 to 15, the others
-/// 16 and above.
+/// Decodes bytes that are hidden in variation selectors.
 fn find_selectors(text: &str, signs: &mut Vec<Indicator>) {
     let mut bytes = Vec::new();
     let mut start = None;
@@ -74,6 +72,7 @@ fn find_selectors(text: &str, signs: &mut Vec<Indicator>) {
         if is_variation_selector(c) && (is_variation_selector(before) || c >= '\u{e0100}') {
             start.get_or_insert(at);
             let code = u32::from(c);
+            // The first 16 selectors encode 0 to 15, the others 16 and above.
             let byte = if code < 0xe0100 { code - 0xfe00 } else { code - 0xe0100 + 16 };
             bytes.extend(u8::try_from(byte));
         }
@@ -92,6 +91,7 @@ fn find_reordering(text: &str, signs: &mut Vec<Indicator>) {
     } else if let Some(at) =
         text.find(|c| matches!(c, '\u{202a}'..='\u{202c}' | '\u{2066}'..='\u{2069}'))
     {
+        // Right-to-left scripts need these marks.
         let right_to_left =
             text.chars().any(|c| matches!(c, '\u{590}'..='\u{8ff}' | '\u{fb1d}'..='\u{fefc}'));
         signs.push(Indicator::new("reordered_text", if right_to_left { 1 } else { 5 }, at));
@@ -136,9 +136,9 @@ fn find_invisible(text: &str, signs: &mut Vec<Indicator>) {
     }
 }
 
-/// Returns the kind of an invisible character that is used to encode messages bit by bit.
-/// Legitimate text needs at most one kind.
+/// Returns the kind of an invisible character that can encode messages bit by bit.
 const fn carrier_bit(c: char) -> Option<u32> {
+    // Legitimate text needs at most one kind.
     match c {
         '\u{200b}' => Some(0),
         '\u{200c}' => Some(1),
@@ -153,7 +153,7 @@ const fn carrier_bit(c: char) -> Option<u32> {
     }
 }
 
-/// Finds a word that mixes Latin letters with homoglyphs of another script.
+/// Finds a word that mixes Latin letters with their homoglyphs.
 fn find_mixed_scripts(text: &str, signs: &mut Vec<Indicator>) {
     for word in text.split(|c: char| !c.is_alphanumeric()) {
         if is_mixed_script(word) {

@@ -1,8 +1,7 @@
 //! The scanner: finds instructions, secrets and look-alikes in the texts of servers.
 //!
 //! Takes definitions and texts, and returns [`ScanFinding`]s with a severity and an excerpt. Pure:
-//! no I/O and no clock. The scanner never decides what happens to a definition; the trust crate
-//! does.
+//! no I/O and no clock. The trust crate, not the scanner, decides what happens to a definition.
 
 mod alphabets;
 mod definition;

@@ -1,11 +1,10 @@
-//! Indicators in markup: tags that imitate those of a conversation, and markup that is not
-//! rendered.
+//! Indicators in markup: tags that imitate those of a conversation, and hidden markup.
 
 use switchboard_text::fold_char;
 
 use crate::finding::Indicator;
 
-/// Tag names by which a text claims an importance or a speaker.
+// Tag names by which a text claims importance or another speaker.
 const SPEAKER_TAGS: [&str; 26] = [
     "important", "system", "instruction", "instructions", "secret", "critical", "hidden", "admin",
     "assistant", "developer", "override", "urgent", "mandatory", "sys", "inst", "user_query",
@@ -13,24 +12,23 @@ const SPEAKER_TAGS: [&str; 26] = [
     "user", "human", "tool_result",
 ];
 
-/// Tokens of chat templates, which occur in no ordinary text.
+// Tokens of chat templates, which occur in no ordinary text.
 const CHAT_TEMPLATE_MARKERS: [&str; 12] = [
     "<|im_start|>", "<|im_end|>", "<|system|>", "<|user|>", "<|assistant|>", "<|endoftext|>",
     "<|start_header_id|>", "<<sys>>", "[/inst]", "<|eot_id|>", "<start_of_turn>",
     "<function_calls>",
 ];
 
-/// Markup that is not rendered.
+// Markup that a person does not see, but a model reads.
 const HIDDEN_MARKUP: [&str; 5] =
     ["<!--", "display:none", "display: none", "visibility:hidden", "font-size:0"];
 
-/// Beginnings of lines by which a text imitates another speaker.
+// Beginnings of lines by which a text imitates another speaker.
 const SPEAKER_PREFIXES: [&str; 8] = [
     "system:", "### system", "### instruction", "assistant:", "[system]", "\nhuman:", "### user",
     "end of description",
 ];
 
-/// Finds indicators in the markup of a text.
 pub(crate) fn find_indicators(text: &str, signs: &mut Vec<Indicator>) {
     if !text.contains(['<', '[', ':', '＜', '‹', '#', '{', '&']) {
         return;
@@ -94,7 +92,7 @@ fn find_speaker_tag(text: &str) -> Option<usize> {
     })
 }
 
-/// Excludes placeholders: brackets and braces also mark them, often with these names.
+/// Excludes placeholders, which also have brackets or braces, often with these names.
 fn is_tag_like(text: &str, at: usize, name: &str) -> bool {
     let angle = text.get(at..).is_some_and(|text| text.starts_with('<'));
     let placeholder = ["user", "human", "internal", "priority", "hidden", "admin"].contains(&name);

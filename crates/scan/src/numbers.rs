@@ -3,12 +3,11 @@
 use crate::encoded::{DecodedText, readable_text};
 use crate::finding::offset_in;
 
-/// Minimum length of a sequence; fewer are ordinary numbers.
+// Fewer are ordinary numbers.
 const MIN_NUMBERS: usize = 8;
-/// Minimum number of Morse letters; fewer are punctuation.
+// Fewer dots and dashes are punctuation.
 const MIN_MORSE_LETTERS: usize = 8;
 
-/// The notations of a letter as a number.
 const BASES: [NumberBase; 4] = [
     NumberBase {
         radix: 16,
@@ -29,7 +28,7 @@ struct NumberBase {
     prefixes: &'static [&'static str],
 }
 
-/// Decodes every sequence of numbers that is readable as text.
+/// Decodes every sequence of numbers that gives readable text.
 pub(crate) fn decode_numbers(text: &str, found: &mut Vec<DecodedText>) {
     let numbers = text.bytes().filter(u8::is_ascii_digit).take(MIN_NUMBERS).count() == MIN_NUMBERS;
     if numbers || has_hex_pairs(text) {
@@ -41,7 +40,7 @@ pub(crate) fn decode_numbers(text: &str, found: &mut Vec<DecodedText>) {
     decode_morse(text, found);
 }
 
-/// Returns whether several separate pairs of hexadecimal digits follow each other: `69 67 6e 6f`.
+/// Returns whether pairs of hexadecimal digits follow each other: `69 67 6e 6f`.
 fn has_hex_pairs(text: &str) -> bool {
     let pair = |part: &[u8]| match part {
         [one, two, apart] => {
@@ -87,7 +86,6 @@ fn end_row(bytes: &mut Vec<u8>, at: usize, found: &mut Vec<DecodedText>) {
 }
 
 impl NumberBase {
-    /// Returns the character that a word encodes.
     fn decode(self, word: &str) -> Option<u8> {
         let digits = self.prefixes.iter().find_map(|prefix| word.strip_prefix(prefix));
         let digits = digits.unwrap_or(word);
@@ -99,7 +97,6 @@ impl NumberBase {
     }
 }
 
-/// Decodes long runs of zeros and ones.
 fn decode_bits(text: &str, found: &mut Vec<DecodedText>) {
     for run in text.split(|c| !matches!(c, '0' | '1')) {
         if run.len() < MIN_NUMBERS * 8 || !run.len().is_multiple_of(8) {
@@ -108,21 +105,18 @@ fn decode_bits(text: &str, found: &mut Vec<DecodedText>) {
         let eight = |bits: &[u8]| u8::from_str_radix(str::from_utf8(bits).ok()?, 2).ok();
         let bytes: Option<Vec<u8>> = run.as_bytes().chunks_exact(8).map(eight).collect();
         let at = offset_in(text, run);
-        found.extend(bytes.and_then(readable_text).map(|text| DecodedText {
-            at,
-            text,
-            hides: true,
-        }));
+        let said = bytes.and_then(readable_text);
+        found.extend(said.map(|text| DecodedText { at, text, hides: true }));
     }
 }
 
-/// The Morse codes of a to z.
 const MORSE: [&str; 26] = [
     ".-", "-...", "-.-.", "-..", ".", "..-.", "--.", "....", "..", ".---", "-.-", ".-..", "--",
     "-.", "---", ".--.", "--.-", ".-.", "...", "-", "..-", "...-", ".--", "-..-", "-.--", "--..",
 ];
 
 fn decode_morse(text: &str, found: &mut Vec<DecodedText>) {
+    // Fast path: every longer text in Morse code contains one of these.
     if !text.contains("-.") && !text.contains(".-") {
         return;
     }

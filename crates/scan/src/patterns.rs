@@ -8,26 +8,23 @@ use switchboard_text::fold_char;
 
 use crate::finding::Indicator;
 use crate::tokens::{Gap, TextTokens};
-use crate::transforms;
-use crate::transforms::LetterTransform;
+use crate::transforms::{self, LetterTransform};
 use crate::unspaced::{MAX_GAP, UnspacedRule, find_in_order};
 use crate::word_sets::{PAIR_BIT, PatternStep, WordSets, WordTable};
 
-/// The rules, parsed on first use.
 pub(crate) static RULES: LazyLock<RuleSet> = LazyLock::new(RuleSet::load);
 
-/// Maximum distance of a negation before a match, unless the rule sets another.
+// How many words before a match a negation may be, unless the rule has its own reach.
 const DEFAULT_NEGATION_REACH: usize = 4;
-/// Maximum distance of a negation after a match.
+// After a match, it may be further away: `~/.ssh and ~/.aws are never read`.
 const NEGATION_REACH_AFTER: usize = 10;
 
-/// All rules, and the words they use.
+/// All rules, and the words that they use.
 #[derive(Debug)]
 pub(crate) struct RuleSet {
-    /// The sets of each word, as a bit mask.
     words: WordTable,
     rules: Vec<ScanRule>,
-    /// Rules for scripts that are written without spaces.
+    // For scripts that are written without spaces.
     joined: Vec<UnspacedRule<'static>>,
     // Bits of the named sets that negate a match, weaken it or end the search for a negation.
     take: u128,
@@ -37,16 +34,15 @@ pub(crate) struct RuleSet {
     turned_down: u128,
     goes_on: u128,
     sample: u128,
-    /// Typical words of instructions under a letter transform.
+    // Typical words of instructions under a letter transform.
     turned: u128,
-    /// Words that occur only in other languages than English.
+    // Words that occur only in other languages than English.
     foreign: u128,
 }
 
 /// Properties of a text that need further checks.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct TextTraits {
-    /// The transform that was applied to the letters.
     pub(crate) turn: Option<LetterTransform>,
     /// Whether the text is in another language, in Latin letters.
     pub(crate) is_foreign: bool,
@@ -105,33 +101,25 @@ impl RuleSet {
             rules.push(ScanRule { name, points, patterns, negatable, reach, across });
         }
         let mut named = |name: &str| sets.set_bit(name, &file.sets);
-        let take = named("take");
-        let never = named("never");
-        let rarely = named("rarely");
-        let not_really = named("not_really");
-        let turned_down = named("turned_down");
-        let goes_on = named("goes_on");
-        let sample = named("sample");
-        let turned = named("turned");
-        let foreign = named("foreign");
-        let mut joined = file.joined;
-        let mut words = sets.words;
-        joined.iter_mut().for_each(UnspacedRule::fold);
-        transforms::mark_transformed(&mut words, turned);
-        Self {
-            words,
+        let mut loaded = Self {
+            words: WordTable::default(),
             rules,
-            joined,
-            take,
-            never,
-            rarely,
-            not_really,
-            turned_down,
-            goes_on,
-            sample,
-            turned,
-            foreign,
-        }
+            take: named("take"),
+            never: named("never"),
+            rarely: named("rarely"),
+            not_really: named("not_really"),
+            turned_down: named("turned_down"),
+            goes_on: named("goes_on"),
+            sample: named("sample"),
+            turned: named("turned"),
+            foreign: named("foreign"),
+            joined: file.joined,
+        };
+        // After the last set: each set adds its words to the table.
+        loaded.words = sets.words;
+        loaded.joined.iter_mut().for_each(UnspacedRule::fold);
+        transforms::mark_transformed(&mut loaded.words, loaded.turned);
+        loaded
     }
 
     /// Finds indicators in the words of a text, and returns its traits.
@@ -162,7 +150,6 @@ impl RuleSet {
         }
     }
 
-    /// Finds indicators in a text without spaces between words.
     pub(crate) fn find_unspaced_indicators(&self, text: &str, signs: &mut Vec<Indicator>) {
         let folded: String = text.chars().filter_map(fold_char).collect();
         for joined in &self.joined {
@@ -191,6 +178,7 @@ impl RuleSet {
         all: u128,
     ) -> Option<(usize, u32)> {
         let mut best: Option<(usize, u32)> = None;
+        // Fast path: most patterns need a word that the text does not contain.
         let possible =
             |pattern: &&Vec<PatternStep>| pattern.iter().all(|step| step.sets & all != 0);
         for pattern in rule.patterns.iter().filter(possible) {
@@ -270,7 +258,7 @@ impl RuleSet {
     }
 }
 
-/// The bits of all kinds of places (see `tokens`).
+// The bits of all kinds of places (see `tokens`).
 const PLACE_KINDS: u128 = 0x7f;
 
 /// Matches the rest of a pattern after `from`, and returns where it ends.

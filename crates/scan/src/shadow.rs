@@ -9,13 +9,13 @@ use switchboard_text::{fold_char, is_near, near_keys};
 use crate::finding::{Indicator, ScanFinding, offset_in};
 use crate::tokens::skeleton;
 
-/// Minimum length of a distinctive name; shorter ones may be ordinary words.
+// Shorter names may be ordinary words.
 const MIN_NAME_LEN: usize = 6;
 
 /// The names of all servers and tools. A name that several servers use is stored once.
 #[derive(Debug, Default)]
 pub struct KnownNames {
-    /// The servers that have a tool, by its lower-case name.
+    /// The servers that have a tool, by lower-case name.
     tools: HashMap<String, BTreeSet<String>>,
     /// The users of each tool name, by skeleton and name.
     looks: HashMap<String, BTreeMap<String, BTreeSet<String>>>,
@@ -48,7 +48,7 @@ impl KnownNames {
         names
     }
 
-    /// Returns the names with the same skeleton as this one, and the servers that use them.
+    /// Returns the names with the same skeleton, and the servers that use them.
     fn lookalikes(&self, tool: &str) -> impl Iterator<Item = (&String, &BTreeSet<String>)> {
         self.looks.get(&name_skeleton(tool)).into_iter().flatten()
     }
@@ -104,6 +104,7 @@ impl KnownNames {
                 && other != server
                 && self.tools.get(tool).is_some_and(|servers| servers.contains(other))
             {
+                // With the server's name, a mention is not a coincidence.
                 return Some(6);
             }
         }
@@ -120,16 +121,15 @@ fn is_distinctive(word: &str) -> bool {
     word.len() >= MIN_NAME_LEN && word.contains(['_', '-'])
 }
 
-/// The parts of a definition that are compared with other servers' tools. Independent of those, so
-/// that it can be cached.
+/// The parts of a definition that are compared with other servers' tools, and can be cached.
 #[derive(Debug, Default)]
 pub struct DefinitionWords {
     mentions: Box<[Mention]>,
-    /// Hashed near-name keys of the tool's name.
+    /// Hashed near-name keys of the tool's own name.
     traces: Box<[u64]>,
 }
 
-/// A word that may be the name of a tool, in lower case, with its offset.
+// A word that may be the name of a tool, in lower case.
 #[derive(Debug)]
 struct Mention {
     at: usize,
@@ -137,7 +137,7 @@ struct Mention {
 }
 
 impl DefinitionWords {
-    /// Extracts the words of a definition; `tool` is the name if it defines a tool.
+    /// Extracts the words of a definition. `tool` is the name of a defined tool.
     #[must_use]
     pub fn new(tool: Option<&str>, raw: &str) -> Self {
         let in_name = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/' | ':');
@@ -154,7 +154,7 @@ impl DefinitionWords {
     }
 }
 
-/// Hashes a near-name key. Collisions are harmless: matches are compared again.
+// Collisions are harmless, because matches are compared again.
 fn short_hash(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     text.hash(&mut hasher);
@@ -183,6 +183,7 @@ pub fn find_shadowing(
             let sign = Indicator { decoded, ..Indicator::new("lookalike_name", 6, 0) };
             findings.push(sign.into_finding("/name", tool));
         }
+        // Without points: many servers legitimately have a tool named `search`.
         if names.is_shared(server, tool) {
             findings.push(Indicator::new("same_name", 0, 0).into_finding("/name", tool));
         }
@@ -200,7 +201,7 @@ pub fn find_shadowing(
     findings
 }
 
-/// Returns the skeleton of a name: homoglyphs, case and leetspeak folded, separators removed.
+/// Returns a name with homoglyphs, case and leetspeak folded, without separators.
 fn name_skeleton(name: &str) -> String {
     let seen = name.chars().filter_map(fold_char);
     seen.filter(|c| !matches!(c, '_' | '-' | ' ' | '.')).map(skeleton).collect()

@@ -1,21 +1,18 @@
-//! Splits a text into plain words: homoglyphs folded, leetspeak undone, and URLs, paths and places
-//! of secrets marked.
+//! Splits a text into plain words, with homoglyphs folded, leetspeak undone and paths classified.
 
 use switchboard_text::fold_char;
 
-/// Maximum length of a piece between spaces that is classified.
+// Of a piece between spaces, only this much is classified.
 const MAX_PIECE_LEN: usize = 600;
 
-/// A path that contains secrets.
+// The kinds of a piece, as bits. `SETTING` may contain secrets, `SECRET` does.
 pub(crate) const SECRET: u8 = 1;
-/// A settings file, which may contain secrets.
 pub(crate) const SETTING: u8 = 2;
 pub(crate) const URL: u8 = 4;
 pub(crate) const MAIL: u8 = 8;
-/// An absolute path.
 pub(crate) const FILE: u8 = 16;
 
-/// Parts of paths that contain secrets.
+// Parts of paths that contain secrets, in the spellings that attacks use.
 const SECRET_PATHS: [&str; 44] = [
     ".ssh", "id_rsa", "id-rsa", "idrsa", "id_ed25519", "id_ecdsa", "id_dsa", "ssh_key", "ssh-key",
     "ssh_id", "sshkey", ".aws/", "aws/credentials", ".netrc", ".pypirc", "git-credentials",
@@ -26,17 +23,16 @@ const SECRET_PATHS: [&str; 44] = [
     ".password-store", "/run/secrets", ".codex/auth", ".claude.json", "/environ",
 ];
 
-/// Parts of paths that contain secrets among other things, and that many tools legitimately use.
+// Paths that contain secrets among other things, and that many tools legitimately use.
 const SETTINGS_PATHS: [&str; 8] = [
     "/.env", ".pem", "credentials.json", "secrets.", ".npmrc", "gcloud/", ".ssh/config",
     ".ssh/known_hosts",
 ];
 
-/// Addresses that documentation uses as examples.
+// Addresses that documentation uses as examples.
 const SAMPLE_ADDRESSES: [&str; 5] =
     ["@example.", "://example.", "://www.example.", "://localhost", "://127.0.0.1"];
 
-/// The separation of two words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Gap {
     Space,
@@ -48,9 +44,9 @@ pub(crate) enum Gap {
 pub(crate) struct WordToken {
     start: usize,
     end: usize,
-    /// Byte offset in the text.
+    /// The byte offset in the text.
     pub(crate) at: usize,
-    /// The separation from the previous word.
+    /// How the word is separated from the previous one.
     pub(crate) before: Gap,
     /// The kinds of the piece that the word begins or ends.
     pub(crate) kinds: u8,
@@ -78,7 +74,6 @@ impl TextTokens {
         &self.tokens
     }
 
-    /// Returns the word at an index.
     pub(crate) fn word(&self, place: usize) -> &str {
         self.tokens
             .get(place)
@@ -96,7 +91,6 @@ impl TextTokens {
         self.words.get(first.start..second.end)
     }
 
-    /// Concatenates all words.
     pub(crate) fn without_spaces(&self) -> String {
         self.words.replace(' ', "")
     }
@@ -119,7 +113,6 @@ impl TextTokens {
 
 struct Tokenizer {
     tokens: TextTokens,
-    /// The text since the last space.
     piece: String,
     /// Where the current word begins, in `words` and in the text.
     word: Option<(usize, usize)>,

@@ -8,23 +8,20 @@ use switchboard_text::fold_char;
 use crate::tokens::{TextTokens, skeleton};
 use crate::word_sets::WordTable;
 
-/// A transform of the letters of a text.
+/// A transform that hides the letters of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum LetterTransform {
-    /// A Caesar shift by this number of places.
+    // A Caesar shift by this number of places.
     Shifted(u8),
-    /// Atbash: the alphabet reversed.
+    // Atbash, the alphabet reversed.
     Mirrored,
-    /// The whole text reversed.
     Reversed,
-    /// Each word reversed.
     WordsReversed,
-    /// Letters replaced by rotated look-alikes.
+    // Letters replaced by rotated look-alikes.
     UpsideDown,
 }
 
 impl LetterTransform {
-    /// Reverses the transform.
     pub(crate) fn undo(self, text: &str) -> String {
         match self {
             Self::Shifted(by) => map_letters(text, |letter| (letter + 26 - by) % 26),
@@ -39,8 +36,7 @@ impl LetterTransform {
     }
 }
 
-/// Words that are typical of instructions: two of them under the same transform are not a
-/// coincidence.
+// Typical words of instructions. Two of them under the same transform are not a coincidence.
 const ORDER_WORDS: [&str; 34] = [
     "ignore", "disregard", "forget", "previous", "prior", "earlier", "instructions", "instruction",
     "system", "prompt", "password", "passwords", "secret", "secrets", "credentials", "before",
@@ -48,13 +44,12 @@ const ORDER_WORDS: [&str; 34] = [
     "forward", "content", "contents", "sidenote", "please", "always", "never", "everything",
     "delete", "upload",
 ];
-/// Short words that are as telling if there are three of them.
+// Of these short words, it takes three.
 const SHORT_ORDER_WORDS: [&str; 14] = [
     "tell", "user", "read", "pass", "send", "file", "with", "this", "that", "your", "from", "call",
     "tool", "must",
 ];
 
-/// The transform and weight of each transformed word.
 type TransformedWords = HashMap<String, (LetterTransform, u32)>;
 
 static TRANSFORMED_WORDS: LazyLock<TransformedWords> = LazyLock::new(|| {
@@ -64,14 +59,11 @@ static TRANSFORMED_WORDS: LazyLock<TransformedWords> = LazyLock::new(|| {
     for (word, weight) in weighed {
         let reversed: String = word.chars().rev().collect();
         turned.insert(key(&reversed), (LetterTransform::Reversed, weight));
-        turned.insert(
-            key(&LetterTransform::Mirrored.undo(word)),
-            (LetterTransform::Mirrored, weight),
-        );
+        let mirrored = key(&LetterTransform::Mirrored.undo(word));
+        turned.insert(mirrored, (LetterTransform::Mirrored, weight));
         for by in 1..26 {
-            turned
-                .entry(key(&map_letters(word, |letter| (letter + by) % 26)))
-                .or_insert((LetterTransform::Shifted(by), weight));
+            let shifted = key(&map_letters(word, |letter| (letter + by) % 26));
+            turned.entry(shifted).or_insert((LetterTransform::Shifted(by), weight));
         }
     }
     turned
@@ -99,43 +91,19 @@ pub(crate) fn detect_transform(
     (weight >= 6).then_some(turn)
 }
 
-/// Rotated letters and their originals.
-const UPSIDE_DOWN_LETTERS: [(char, char); 22] = [
-    ('ɐ', 'a'),
-    ('ɔ', 'c'),
-    ('ǝ', 'e'),
-    ('ɟ', 'f'),
-    ('ƃ', 'g'),
-    ('ɥ', 'h'),
-    ('ᴉ', 'i'),
-    ('ı', 'i'),
-    ('ɾ', 'j'),
-    ('ʞ', 'k'),
-    ('ן', 'l'),
-    ('ɯ', 'm'),
-    ('ɹ', 'r'),
-    ('ʇ', 't'),
-    ('ʌ', 'v'),
-    ('ʍ', 'w'),
-    ('ʎ', 'y'),
-    ('q', 'b'),
-    ('p', 'd'),
-    ('u', 'n'),
-    ('d', 'p'),
-    ('n', 'u'),
-];
+// Rotated letters, and their originals at the same positions.
+const ROTATED_LETTERS: &str = "ɐɔǝɟƃɥᴉıɾʞןɯɹʇʌʍʎqpudnb";
+const UPRIGHT_LETTERS: &str = "acefghiijklmrtvwybdnpuq";
 
 /// Returns whether a text contains several upside-down letters.
 pub(crate) fn is_upside_down(text: &str) -> bool {
-    let is_turned = |c: &char| !c.is_ascii() && UPSIDE_DOWN_LETTERS.iter().any(|(odd, _)| odd == c);
+    let is_turned = |c: &char| !c.is_ascii() && ROTATED_LETTERS.contains(*c);
     !text.is_ascii() && text.chars().filter(is_turned).take(4).count() == 4
 }
 
 fn upright(c: char) -> char {
-    if c == 'b' {
-        return 'q';
-    }
-    UPSIDE_DOWN_LETTERS.iter().find(|(odd, _)| *odd == c).map_or(c, |(_, letter)| *letter)
+    let mut pairs = ROTATED_LETTERS.chars().zip(UPRIGHT_LETTERS.chars());
+    pairs.find(|(odd, _)| *odd == c).map_or(c, |(_, letter)| letter)
 }
 
 fn key(word: &str) -> String {

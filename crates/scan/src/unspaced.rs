@@ -1,5 +1,4 @@
-//! Instructions without reliable spaces: in scripts that use none, and in words that were split or
-//! joined.
+//! Instructions in scripts without spaces, and in words that were split or joined.
 
 use serde::Deserialize;
 use switchboard_text::fold_char;
@@ -7,15 +6,14 @@ use switchboard_text::fold_char;
 use crate::finding::Indicator;
 use crate::tokens::{TextTokens, skeleton};
 
-/// Maximum number of bytes between two parts of an instruction.
+// The number of bytes between two parts of an instruction.
 pub(crate) const MAX_GAP: usize = 48;
-/// The same maximum for a text whose spaces were removed; smaller, because ordinary texts match too
-/// when joined.
+// Smaller for a text whose spaces were removed, because ordinary texts then match too.
 const MAX_JOINED_GAP: usize = 14;
-/// Minimum length of a text that can contain an instruction.
+// A shorter text cannot contain an instruction.
 const MIN_TEXT_LEN: usize = 16;
 
-/// A rule for text without spaces: one of each of the parts, in this order.
+/// A rule for text without spaces: one choice of each part, in this order.
 #[derive(Debug, Deserialize)]
 pub(crate) struct UnspacedRule<'a> {
     pub(crate) rule: &'a str,
@@ -24,7 +22,7 @@ pub(crate) struct UnspacedRule<'a> {
 }
 
 impl UnspacedRule<'_> {
-    /// Folds the parts in the same way as texts.
+    /// Folds the parts like the texts that they are compared with.
     pub(crate) fn fold(&mut self) {
         for part in self.parts.iter_mut().flatten() {
             *part = part.chars().filter_map(fold_char).collect();
@@ -32,14 +30,13 @@ impl UnspacedRule<'_> {
     }
 }
 
-/// An instruction without spaces, as skeletons: a word of each step, in this order.
+// As skeletons, in which `l` is `i`: a word of each step, in this order.
 struct LetterOrder {
     rule: &'static str,
     points: u32,
     steps: &'static [&'static str],
 }
 
-/// Instructions in a text whose spaces were removed.
 const JOINED_ORDERS: [LetterOrder; 2] = [
     LetterOrder {
         rule: "orders_overridden",
@@ -61,7 +58,6 @@ const JOINED_ORDERS: [LetterOrder; 2] = [
     },
 ];
 
-/// Instructions in words that were written letter by letter.
 const SPACED_ORDERS: [LetterOrder; 3] = [
     LetterOrder {
         rule: "orders_overridden",
@@ -134,8 +130,7 @@ fn letters_only(text: &str) -> String {
     }
 }
 
-/// Finds one of each of the parts in this order, with at most `between` bytes before each. Returns
-/// where the first begins.
+/// Finds a choice of each part in this order, with at most `between` bytes before each.
 pub(crate) fn find_in_order<P: AsRef<str>>(
     text: &str,
     parts: &[Vec<P>],

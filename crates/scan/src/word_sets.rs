@@ -10,20 +10,18 @@ use crate::tokens::{FILE, MAIL, SECRET, SETTING, URL, skeleton};
 /// The sets of each word, as a bit mask.
 pub(crate) type WordTable = HashMap<String, u128, BuildHasherDefault<WordHasher>>;
 
-/// The bit of words that begin a two-word entry.
+/// Marks words that begin a two-word entry.
 pub(crate) const PAIR_BIT: u128 = 1 << 7;
 
-/// One word of a pattern.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct PatternStep {
-    /// The accepted sets, as a bit mask.
     pub(crate) sets: u128,
-    /// Maximum number of other words before it.
+    /// The number of other words that may precede it.
     pub(crate) gap: usize,
 }
 
-/// A fast hash for short words (FNV-like). The table contains only built-in words, so collisions
-/// cannot be provoked.
+// A fast hash for short words. The table has only built-in words, so an attacker cannot provoke
+// collisions.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct WordHasher(u64);
 
@@ -61,8 +59,7 @@ impl Default for WordSets {
 }
 
 impl WordSets {
-    /// Parses `ignore 3 prior 2 orders`: names of sets, and the maximum number of words between
-    /// them.
+    /// Parses `ignore 3 prior 2 orders`: names of sets, and the words allowed between them.
     pub(crate) fn parse_pattern(
         &mut self,
         find: &str,
@@ -82,7 +79,7 @@ impl WordSets {
         steps
     }
 
-    /// Returns the bit of a set; an unknown name is a set of that single word.
+    /// Returns the bit of a set. An unknown name is a set of that single word.
     pub(crate) fn set_bit(&mut self, name: &str, sets: &HashMap<&str, &str>) -> u128 {
         if let Some(bit) = self.bits.get(name) {
             return *bit;
@@ -105,9 +102,8 @@ impl WordSets {
     }
 }
 
-/// Capitalizes an entry: in some scripts the capitals are homoglyphs of Latin letters and the small
-/// letters are not.
 fn capitalize(entry: &str) -> String {
+    // In some scripts, the capitals are homoglyphs of Latin letters and the small letters are not.
     let mut chars = entry.chars();
     let first = chars.next().into_iter().flat_map(char::to_uppercase);
     first.chain(chars).map(|c| if c == '_' { ' ' } else { c }).collect()

@@ -14,7 +14,7 @@ use crate::body_file::{BodyFile, MAX_FILE_LEN};
 
 /// Maximum length of a text that is stored in its row, in bytes.
 const MAX_INLINE_LEN: usize = 4 << 10;
-/// Number of files that calls can write to concurrently.
+/// Number of files that calls of a process can write to concurrently.
 const LANES: usize = 4;
 
 /// A text of a call, or its place in a body file.
@@ -47,15 +47,14 @@ impl BodyStore {
         Self { folder, owner: owner.to_owned(), lanes: [const { Mutex::new(None) }; LANES] }
     }
 
-    /// Stores a long text in a body file.
-    ///
-    /// A short text is copied: it may be a slice of a connection's buffer, which should be reused
-    /// before the database has the text.
+    /// Stores a long text in a body file and returns its place.
     pub(crate) fn store(&self, text: &Bytes) -> io::Result<StoredBody> {
+        // A short text is copied: it may be a slice of a connection's buffer, which should be
+        // reused before the database has the text.
         if text.len() <= MAX_INLINE_LEN {
             return Ok(StoredBody::Inline(Bytes::copy_from_slice(text)));
         }
-        // Computed while the text is in memory, so that sealing does not read it again.
+        // Computed while the text is in memory, so that sealing does not have to read it again.
         let digest = body_digest(text);
         let (lane, mut current) = self.free_lane();
         let mut file = match current.take().filter(|file| !file.is_removed()) {
@@ -71,7 +70,7 @@ impl BodyStore {
         Ok(StoredBody::InFile(place))
     }
 
-    /// Locks a lane that is not in use, or waits for the first.
+    /// Locks a lane that is free, or waits for the first one.
     fn free_lane(&self) -> (usize, MutexGuard<'_, Option<BodyFile>>) {
         let mut lanes = self.lanes.iter().enumerate();
         let free = lanes.find_map(|(lane, current)| Some((lane, current.try_lock()?)));
@@ -91,6 +90,7 @@ pub(crate) fn read(folder: &Path, place: &BodyPlace) -> io::Result<Option<Bytes>
         opened => opened?,
     };
     file.seek(SeekFrom::Start(place.offset))?;
+    // The length was checked above: the database could claim any size.
     let mut text = vec![0; usize::try_from(place.length).unwrap_or(0)];
     match file.read_exact(&mut text) {
         Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(None),
@@ -99,8 +99,8 @@ pub(crate) fn read(folder: &Path, place: &BodyPlace) -> io::Result<Option<Bytes>
     }
 }
 
-/// BLAKE3 is three times as fast as SHA-256, which matters for long texts.
 fn body_digest(text: &[u8]) -> Arc<str> {
+    // BLAKE3 is three times as fast as SHA-256, which matters for long texts.
     Arc::from(blake3::hash(text).to_hex().as_str())
 }
 

@@ -11,20 +11,19 @@ use switchboard_files::{create_private_folder, private_mode};
 
 /// File size at which writing continues in a new file.
 pub(crate) const MAX_FILE_LEN: u64 = 256 << 20;
-/// Number of bytes after which a process gets its own file. Below it, processes share files, so
-/// that few files accumulate.
+/// Number of bytes after which a process gets its own file. Other processes share files, so that
+/// only a few files accumulate.
 const OWN_FILE_THRESHOLD: u64 = 1 << 20;
 /// Number of bytes by which an own file is preallocated. A file that grows with every text costs
 /// twice the CPU time of one that grows by whole large pages.
 const PREALLOCATE_LEN: usize = 128 << 10;
 
-/// An open file and the position of its next text.
 #[derive(Debug)]
 pub(crate) struct BodyFile {
     pub(crate) name: Arc<str>,
     number: u32,
     file: File,
-    /// Number of bytes that this process has written to it.
+    /// Number of bytes written by this process.
     written: u64,
     /// End of this process's last text.
     end: u64,
@@ -59,7 +58,6 @@ impl BodyFile {
         Ok(Self { name: name.into(), number, file, written: 0, end: 0, filled: Some(0) })
     }
 
-    /// Returns whether the file was unlinked.
     pub(crate) fn is_removed(&self) -> bool {
         same_file::is_removed(&self.file)
     }
@@ -74,7 +72,7 @@ impl BodyFile {
         self.written += length;
         self.end = match self.filled {
             Some(_) => self.end + length,
-            // Other processes append too, so only the file position tells where the text ended.
+            // Other processes append too, so the end of the text is known only from the position.
             None => self.file.stream_position()?,
         };
         Ok(self.end.saturating_sub(length))
@@ -112,7 +110,6 @@ impl Drop for BodyFile {
     }
 }
 
-/// Returns the prefix and suffix of a lane's shared file names.
 fn shared_affixes(lane: usize) -> (&'static str, String) {
     ("bodies-", if lane == 0 { String::new() } else { format!("-{lane}") })
 }

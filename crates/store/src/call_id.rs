@@ -8,10 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::LedgerError;
 
-/// The id of a call.
-///
-/// Ids are allocated in blocks, so they increase over time within one process, but only roughly
-/// between processes.
+/// The id of a call. Ids increase over time within a process, but only roughly between processes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct CallId(pub(crate) i64);
@@ -23,7 +20,7 @@ impl CallId {
         Self(number)
     }
 
-    /// Returns the number.
+    /// Returns the id as a number.
     #[must_use]
     pub const fn get(self) -> i64 {
         self.0
@@ -42,6 +39,7 @@ impl FromStr for CallId {
     fn from_str(text: &str) -> Result<Self, LedgerError> {
         let digits = text.strip_prefix('#').unwrap_or(text);
         match digits.parse() {
+            // `parse` alone would accept a leading `+`.
             Ok(number) if number > 0 && digits.starts_with(|c: char| c.is_ascii_digit()) => {
                 Ok(Self(number))
             }

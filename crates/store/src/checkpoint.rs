@@ -22,11 +22,10 @@ struct CheckpointFile {
     signature: String,
 }
 
-/// The state of a checkpoint file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Checkpoint {
     Missing,
-    /// Not written by us, or modified.
+    /// Written by another program, or modified.
     Forged,
     /// The chain had reached this seal.
     At {
@@ -36,8 +35,7 @@ pub(crate) enum Checkpoint {
     },
 }
 
-/// Signs an empty chain if there are no seals yet. A chain without any checkpoint has therefore
-/// lost it.
+/// Signs an empty chain before the first seal, so that a chain without a checkpoint has lost it.
 pub(crate) fn sign_empty(ledger: &Path, connection: &Connection) -> io::Result<()> {
     let is_new = read(ledger) == Checkpoint::Missing
         && seal::chain_head(connection).map_err(io::Error::other)?.is_none();
@@ -56,7 +54,7 @@ fn sign(ledger: &Path, head: &ChainHead) -> io::Result<()> {
 /// Signs the head of the chain. A chain that does not extend the signed head is not signed, because
 /// the older checkpoint proves that seals are missing.
 pub(crate) fn advance(ledger: &Path, connection: &Connection, head: &ChainHead) -> io::Result<()> {
-    let goes_on = match read(ledger) {
+    let extends = match read(ledger) {
         Checkpoint::Missing => !has_older(connection, head),
         Checkpoint::Forged => false,
         Checkpoint::At { seq, chain, .. } => {
@@ -65,7 +63,7 @@ pub(crate) fn advance(ledger: &Path, connection: &Connection, head: &ChainHead) 
             seq < head.seq && then.is_some_and(|then| hex(&then) == chain)
         }
     };
-    if !goes_on {
+    if !extends {
         return Ok(());
     }
     sign(ledger, head)?;
@@ -87,11 +85,11 @@ fn chain_at(connection: &Connection, seq: i64) -> Option<SealDigest> {
     connection.query_row("SELECT chain FROM seals WHERE seq = ?1", [seq], |row| row.get(0)).ok()
 }
 
-/// Reads and verifies the checkpoint.
 pub(crate) fn read(ledger: &Path) -> Checkpoint {
     let text = match fs::read(parent_folder(ledger).join("calls.seal")) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Checkpoint::Missing,
+        // Fail closed: an attacker may have made the file unreadable.
         Err(_) => return Checkpoint::Forged,
     };
     let (Ok(found), Ok(key)) =
@@ -110,7 +108,7 @@ fn signed_message(seq: i64, call: i64, chain: &str) -> Vec<u8> {
     format!("switchboard checkpoint 1\n{seq}\n{call}\n{chain}").into_bytes()
 }
 
-/// Returns the key of this ledger, and creates it on first use.
+/// Returns the key of this ledger; creates it on first use.
 pub(crate) fn key(ledger: &Path) -> io::Result<hmac::Key> {
     let file = parent_folder(ledger).join("seal.key");
     if !file.exists() {

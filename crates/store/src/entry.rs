@@ -54,7 +54,7 @@ pub struct Record {
     pub id: Option<CallId>,
     pub outcome: Outcome,
     pub created_at: Timestamp,
-    /// Time from opening to closing.
+    /// Time from opening to closing the call.
     pub duration: Duration,
     /// The verdict, and the rule or person that decided; `None` if policy did not run.
     pub verdict: Option<(VerdictWord, Arc<str>)>,

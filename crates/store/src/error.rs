@@ -14,24 +14,16 @@ pub enum LedgerError {
     /// The ledger cannot be written at present, so no call may start.
     #[error("the record of calls cannot be written: {reason}")]
     Unavailable { reason: Arc<str>, hint: &'static str },
-    /// The file or its folder cannot be used.
     #[error("the record of calls `{path}` cannot be opened: {reason}")]
     Open { path: PathBuf, reason: String, hint: &'static str },
-    /// The file was written by a newer version of this program.
-    #[error("the record of calls `{path}` has format {found}, this version knows up to {known}")]
-    TooNew {
-        path: PathBuf,
-        found: i64,
-        /// Newest format that this version reads.
-        known: i64,
-    },
+    #[error("the record of calls `{path}` has format {found}; the newest supported is {known}")]
+    TooNew { path: PathBuf, found: i64, known: i64 },
     /// Any user of the machine could change the record.
     #[error("every user of this machine can write to the folder `{path}`")]
     Exposed { path: PathBuf },
     #[error("the record of calls cannot be read: {0}")]
     Read(String),
-    /// The text is not the id of a call.
-    #[error("`{0}` is not the number of a call")]
+    #[error("invalid call number `{0}`")]
     BadId(String),
 }
 
@@ -42,7 +34,7 @@ impl LedgerError {
         match self {
             Self::Unavailable { hint, .. } | Self::Open { hint, .. } => Some(hint),
             Self::TooNew { .. } => Some("update this program, or use another state folder"),
-            Self::Exposed { .. } => Some("take the right to write away from others: chmod o-w"),
+            Self::Exposed { .. } => Some("remove write access for other users: `chmod o-w`"),
             Self::Read(_) => None,
             Self::BadId(_) => Some("list the calls to see their numbers"),
         }
@@ -51,6 +43,7 @@ impl LedgerError {
     /// Returns the outcome of a call that was not started because of this error.
     #[must_use]
     pub fn outcome(&self) -> Outcome {
+        // `not_sent`: a call whose intent cannot be recorded is never sent, so it is safe to retry.
         let outcome = Outcome::not_sent("audit_unavailable", self.to_string());
         match self.hint() {
             Some(hint) => outcome.with_hint(hint),
@@ -59,21 +52,21 @@ impl LedgerError {
     }
 
     pub(crate) fn writer_stopped() -> Self {
-        Self::unavailable("the ledger was stopped", "start the host again")
+        Self::unavailable("the ledger has stopped", "restart the host")
     }
 
     pub(crate) fn queue_full() -> Self {
-        Self::unavailable("too many calls wait to be written", "try again in a moment")
+        Self::unavailable("too many calls are waiting to be written", "try again in a moment")
     }
 
     pub(crate) fn slow() -> Self {
-        Self::unavailable("the disk does not answer", "look at the health of the disk")
+        Self::unavailable("the disk does not respond", "check the disk")
     }
 
     pub(crate) fn missing() -> Self {
         Self::unavailable(
-            "the row of this call is gone",
-            "something else changes the file; keep other programs away from it",
+            "the row of this call is missing",
+            "another program changes the file; keep it away from the state folder",
         )
     }
 
@@ -83,7 +76,7 @@ impl LedgerError {
 
     pub(crate) fn from_write(error: &rusqlite::Error) -> Self {
         let hint = match error.sqlite_error_code() {
-            Some(ErrorCode::DiskFull) => "free some space; calls are taken again by themselves",
+            Some(ErrorCode::DiskFull) => "free some space; calls are then accepted automatically",
             _ => hint_for(error),
         };
         Self::unavailable(error.to_string(), hint)
@@ -92,9 +85,9 @@ impl LedgerError {
     pub(crate) fn from_io(error: &std::io::Error) -> Self {
         let hint = match error.kind() {
             std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
-                "free some space; calls are taken again by themselves"
+                "free some space; calls are then accepted automatically"
             }
-            _ => "see that the state folder exists and is writable",
+            _ => "make sure that the state folder exists and is writable",
         };
         Self::unavailable(error.to_string(), hint)
     }

@@ -13,8 +13,8 @@ use crate::ledger::LedgerOptions;
 use crate::same_file::hint_if_moved;
 use crate::schema::{DatabaseSchema, connect, migrate};
 
-/// Maximum size of a file that is checked in full at every start; a larger one is checked only if
-/// it is marked as suspect.
+/// Maximum size of a file that is checked in full at every start. The check reads every page, so a
+/// larger file is checked only if it is marked as suspect.
 const MAX_FULL_CHECK_BYTES: u64 = 16 << 20;
 
 /// Locks the folder of owner locks next to the file, so that no other process opens the file at the
@@ -48,7 +48,6 @@ pub(crate) fn mark_suspect(path: &Path) {
     let _unmarked = fs::write(with_suffix(path, ".suspect"), "");
 }
 
-/// Returns the folder with the locks of processes that use the file.
 pub(crate) fn owners_folder(path: &Path) -> PathBuf {
     parent_folder(path).join("owners")
 }
@@ -59,6 +58,7 @@ fn open_sound(
     opened: &mut OpenReport,
 ) -> Result<Connection, FileError> {
     let mark = with_suffix(path, ".suspect");
+    // A file that cannot be examined counts as missing; creating it reports the error.
     let size = fs::metadata(path).map(|file| file.len()).ok();
     let in_full = mark.exists() || size.is_none_or(|size| size <= MAX_FULL_CHECK_BYTES);
     opened.created = size.is_none();
@@ -67,6 +67,7 @@ fn open_sound(
     }
     match connect_checked(path, options, in_full) {
         Ok(Some(connection)) => {
+            // A leftover mark only costs another check.
             let _unmarked = fs::remove_file(mark);
             return Ok(connection);
         }
@@ -74,6 +75,7 @@ fn open_sound(
         Err(error) if is_damage(&error) => {}
         Err(error) => return Err(FileError::from_open(path, &error)),
     }
+    // Moved, not deleted: a person may be able to repair it.
     let aside = move_aside(path).map_err(|error| FileError::from_folder(path, &error))?;
     let _unmarked = fs::remove_file(mark);
     opened.quarantined = Some(aside);
@@ -88,7 +90,8 @@ fn connect_checked(
     in_full: bool,
 ) -> rusqlite::Result<Option<Connection>> {
     let connection = connect(path, options)?;
-    let _version: i64 =
+    // SQLite reads the file only with the first query, so this detects a foreign file.
+    let _tables: i64 =
         connection.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))?;
     if in_full {
         let verdict: String =
@@ -100,7 +103,6 @@ fn connect_checked(
     Ok(Some(connection))
 }
 
-/// Returns whether the error reports damage of the file.
 pub(crate) fn is_damage(error: &rusqlite::Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
@@ -125,7 +127,6 @@ fn move_aside(path: &Path) -> io::Result<PathBuf> {
     Ok(aside)
 }
 
-/// Appends a suffix to the file name.
 pub(crate) fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(suffix);
@@ -159,8 +160,7 @@ fn refuse_exposed(_folder: &Path) -> Result<(), FileError> {
     Ok(())
 }
 
-/// An error of opening a file. The ledger and the session store convert it to their own error
-/// types.
+/// An error of opening a file, which each store converts to its own error type.
 #[derive(Debug)]
 pub(crate) enum FileError {
     Open {
@@ -173,7 +173,7 @@ pub(crate) enum FileError {
         found: i64,
         known: i64,
     },
-    #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix tells who may write by a mode"))]
+    #[cfg_attr(not(unix), expect(dead_code, reason = "only Unix modes show which users may write"))]
     Exposed {
         path: PathBuf,
     },
@@ -193,7 +193,6 @@ impl FileError {
     }
 }
 
-/// Returns a hint for an error of the database.
 pub(crate) fn hint_for(error: &rusqlite::Error) -> &'static str {
     if let Some(hint) = hint_if_moved(error) {
         return hint;
@@ -207,8 +206,8 @@ pub(crate) fn hint_for(error: &rusqlite::Error) -> &'static str {
             "another program holds the file locked; close it"
         }
         Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase) => {
-            "start again: the damaged file is put aside and a new one is made"
+            "restart: the damaged file is quarantined and a new one is created"
         }
-        _ => "look at the health of the disk, then start again",
+        _ => "check the disk, then restart",
     }
 }

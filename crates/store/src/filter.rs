@@ -13,12 +13,12 @@ use crate::reader::{CallSummary, FULL_COLUMNS, FullCall, LedgerReader};
 use crate::rows::{read_full, read_summary};
 use crate::startup;
 
-/// Number of calls per slice when a condition has no index: target, caller or text.
+/// Number of calls per slice if a condition has no index: target, caller or text.
 const SLICE_ROWS: u32 = 5_000;
-/// How long a search without an index continues to older slices.
+/// How long a search without an index continues to older slices; the page then says how far it got.
 const MAX_SEARCH_TIME: Duration = Duration::from_millis(80);
 
-/// Columns of a list entry, without the large values.
+/// The columns of a list entry, without the large values.
 const LIST_COLUMNS: &str = "id, created_at, face, caller, server, kind, target, verdict, verdict_by, \
                          outcome, reason, duration_us, result_bytes, \
                          (SELECT task FROM tasks WHERE call = calls.id) AS task";
@@ -40,15 +40,14 @@ pub struct Filter {
     /// `client:name`, or the bare name.
     pub caller: Option<String>,
     pub outcome: Option<OutcomeKind>,
-    /// Opened at or after this time.
+    /// Only calls opened at or after this time.
     pub since: Option<Timestamp>,
-    /// Opened before this time.
+    /// Only calls opened before this time.
     pub until: Option<Timestamp>,
-    /// Contained in the target, the caller or the message, ignoring case.
+    /// Text in the target, the caller or the message, ignoring case.
     pub text: Option<String>,
-    /// Opened before this call, which is the last one of the previous page.
+    /// The last call of the previous page.
     pub before_id: Option<CallId>,
-    /// Maximum number of calls to return.
     pub limit: u32,
 }
 
@@ -76,10 +75,9 @@ impl Filter {
     }
 }
 
-/// A page of calls.
+/// A page of calls, newest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct CallPage {
-    /// Newest first.
     pub calls: Vec<CallSummary>,
     /// Start of the searched period, if the search stopped before the oldest call.
     pub looked_back_to: Option<Timestamp>,
@@ -88,9 +86,6 @@ pub struct CallPage {
 impl Ledger {
     /// Returns the matching calls, newest first. The search time is bounded, so older matches may
     /// be missing; see `CallPage::looked_back_to`.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub async fn page(&self, filter: Filter) -> Result<CallPage, LedgerError> {
         match self.reader().await? {
             Some(reader) => reader.page(filter).await,
@@ -99,9 +94,6 @@ impl Ledger {
     }
 
     /// Returns the full details of the matching calls, newest first.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub async fn list_full(&self, filter: Filter) -> Result<Vec<FullCall>, LedgerError> {
         match self.reader().await? {
             Some(reader) => reader.list_full(filter).await,
@@ -113,9 +105,6 @@ impl Ledger {
 impl LedgerReader {
     /// Returns the matching calls, newest first. The search time is bounded, so older matches may
     /// be missing; see `CallPage::looked_back_to`.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub async fn page(&self, filter: Filter) -> Result<CallPage, LedgerError> {
         self.query(move |connection| {
             let begun = Instant::now();
@@ -125,9 +114,6 @@ impl LedgerReader {
     }
 
     /// Returns the full details of the matching calls, newest first.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub async fn list_full(&self, filter: Filter) -> Result<Vec<FullCall>, LedgerError> {
         let bodies = startup::body_folder(self.path());
         self.query(move |connection| {
@@ -137,12 +123,12 @@ impl LedgerReader {
     }
 }
 
-/// Searches slice by slice, from the newest calls to older ones, while `may_go_on` returns true.
+/// Searches slice by slice, from new calls to old ones, while `has_time` returns true.
 fn page(
     connection: &Connection,
     filter: &Filter,
     slice: u32,
-    may_go_on: impl Fn() -> bool,
+    has_time: impl Fn() -> bool,
 ) -> rusqlite::Result<CallPage> {
     let is_scanned = filter.target.is_some() || filter.caller.is_some() || filter.text.is_some();
     if !is_scanned {
@@ -155,15 +141,14 @@ fn page(
         let since = filter.since.max(floor);
         calls.append(&mut list(connection, &Filter { since, ..rest.clone() })?);
         rest.limit = filter.limit.saturating_sub(u32::try_from(calls.len()).unwrap_or(u32::MAX));
-        if floor.is_none() || rest.limit == 0 || !may_go_on() {
+        if floor.is_none() || rest.limit == 0 || !has_time() {
             return Ok(CallPage { calls, looked_back_to: floor });
         }
         rest.until = floor;
     }
 }
 
-/// Returns when the oldest call of the next slice was opened, or `None` if fewer than `slice` calls
-/// are left.
+/// Returns when the oldest call of the next slice was opened; `None` if less than a slice is left.
 fn slice_start(
     connection: &Connection,
     filter: &Filter,
@@ -183,7 +168,6 @@ fn slice_start(
     Ok(floor.and_then(|floor| Timestamp::from_microsecond(floor).ok()))
 }
 
-/// Returns the matching calls, newest first.
 pub(crate) fn list(connection: &Connection, filter: &Filter) -> rusqlite::Result<Vec<CallSummary>> {
     query_matching(connection, filter, LIST_COLUMNS, read_summary)
 }
@@ -203,7 +187,7 @@ fn query_matching<T>(
     connection.prepare(&query)?.query_map(bound.as_slice(), read)?.collect()
 }
 
-/// The `WHERE` clause of a filter, with the values to bind.
+/// The `WHERE` clause of a filter and the values to bind.
 struct FilterClause {
     clause: String,
     values: Vec<(&'static str, Box<dyn ToSql>)>,
@@ -229,8 +213,7 @@ impl FilterClause {
         add("target = :target", ":target", text(&filter.target));
         add(CALLER_CONDITION, ":caller", text(&filter.caller));
         let outcome = filter.outcome.map(|kind| kind.as_str().to_owned());
-        // SQLite uses the partial index on failed calls only if the query repeats the index
-        // condition.
+        // SQLite uses the partial index on failed calls only if the query repeats its condition.
         let of_outcome = match filter.outcome {
             Some(OutcomeKind::Ok) => "outcome = :outcome",
             _ => "outcome = :outcome AND outcome <> 'ok'",

@@ -15,7 +15,6 @@ use crate::results::StoredResult;
 use crate::seal::SealDigest;
 use crate::tasks::TaskNote;
 
-/// Receives the result of the commit.
 pub(crate) type CommitWaiter = oneshot::Sender<Result<(), LedgerError>>;
 
 /// A message from a call to the writer.
@@ -28,7 +27,6 @@ pub(crate) enum WriterMessage {
 }
 
 impl WriterMessage {
-    /// Returns whether a task waits for the commit.
     pub(crate) const fn is_urgent(&self) -> bool {
         match self {
             Self::Open(_) => false,
@@ -38,7 +36,7 @@ impl WriterMessage {
     }
 }
 
-/// A row that is not in the database yet.
+/// A row that the database does not have yet.
 #[derive(Debug)]
 pub(crate) struct NewRow {
     pub(crate) id: CallId,
@@ -77,13 +75,12 @@ pub(crate) struct CallOpening {
     pub(crate) arguments: StoredBody,
 }
 
-/// An update of a call's row.
 #[derive(Debug)]
 pub(crate) struct CallChange {
     pub(crate) id: CallId,
     pub(crate) news: RowUpdate,
     pub(crate) waiter: Option<CommitWaiter>,
-    /// Whether the row existed; set while writing.
+    /// Whether the row existed, as found while writing.
     pub(crate) landed: bool,
 }
 
@@ -93,7 +90,6 @@ pub(crate) enum RowUpdate {
     Close(DecisionDetails, Box<CloseRow>),
     Late(Bytes),
     Task(i64, Box<TaskNote>),
-    /// Events of a call that stays open.
     Timeline(Box<Timeline>),
 }
 
@@ -102,7 +98,6 @@ pub(crate) enum RowUpdate {
 pub(crate) struct DecisionDetails {
     pub(crate) digest: Option<Arc<str>>,
     pub(crate) verdict: Option<(VerdictWord, Arc<str>)>,
-    /// Events so far, if there were any.
     pub(crate) timeline: Option<Box<Timeline>>,
 }
 
@@ -122,7 +117,7 @@ pub(crate) struct CloseRow {
     pub(crate) result: Option<ResultBody>,
 }
 
-/// A result in its row, or in a body file.
+/// A result in its row or in a body file.
 #[derive(Debug)]
 pub(crate) enum ResultBody {
     Row(StoredResult),
@@ -140,7 +135,7 @@ impl ResultBody {
     }
 }
 
-/// The content of one transaction.
+/// The messages of one transaction.
 #[derive(Debug, Default)]
 pub(crate) struct Group {
     pub(crate) inserts: Vec<NewRow>,
@@ -189,10 +184,9 @@ impl Group {
     }
 
     /// Reports the error to all waiters, and returns the messages that must still be written.
-    ///
-    /// Intents with a waiter are dropped: their calls will not start, so they must not look as if
-    /// they were sent. All other intents are in the journal, and their calls have been sent.
     pub(crate) fn fail(mut self, error: &LedgerError) -> Self {
+        // Intents with a waiter are dropped: their calls will not start, so they must not look as
+        // if they were sent. All other intents are in the journal, and their calls have been sent.
         for row in &mut self.inserts {
             row.intent.take_if(|_| row.is_held_back);
             for waiter in row.waiters.drain(..) {
@@ -210,7 +204,6 @@ impl Group {
         self
     }
 
-    /// Merges a later group into this one.
     pub(crate) fn absorb(&mut self, later: Self) {
         for row in later.inserts {
             self.add(WriterMessage::Open(Box::new(row)));
@@ -222,6 +215,7 @@ impl Group {
     }
 
     fn add_change(&mut self, change: CallChange) {
+        // A short call becomes one complete row in one insert, which is also sealed faster.
         let place = self.places.get(&change.id).copied();
         let Some(row) = place.and_then(|place| self.inserts.get_mut(place)) else {
             self.changes.push(change);
@@ -247,6 +241,6 @@ impl Group {
 }
 
 fn send_result(waiter: CommitWaiter, result: Result<(), LedgerError>) {
-    // The receiver may be gone: not every caller waits until the commit.
+    // The receiver may be gone: a caller may have been cancelled or have timed out.
     let _gone = waiter.send(result);
 }

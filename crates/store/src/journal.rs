@@ -25,20 +25,18 @@ const MAX_FILE_LEN: u64 = 16 << 20;
 const SUFFIX: &str = ".journal";
 const HEADER_LEN: usize = 8;
 
-/// The journal of this process.
 #[derive(Debug)]
 pub(crate) struct Journal {
     folder: PathBuf,
     owner: String,
-    /// The database that the entries belong to. In a database that replaced it, the same ids are
-    /// other calls.
+    /// The database of the entries. In a database that replaced it, the ids name other calls.
     database: SameFile,
     inner: Mutex<JournalState>,
 }
 
 #[derive(Debug, Default)]
 struct JournalState {
-    /// Created on the first append.
+    /// Created by the first append.
     file: Option<(File, PathBuf)>,
     number: u32,
     length: u64,
@@ -46,7 +44,6 @@ struct JournalState {
 }
 
 impl Journal {
-    /// Returns the journal of `owner` for the database at `path`.
     pub(crate) fn for_database(path: &Path, owner: &str) -> Self {
         Self {
             folder: startup::journal_folder(path),
@@ -56,9 +53,7 @@ impl Journal {
         }
     }
 
-    /// Appends an update of a call and calls `queue` with it under the same lock, so every entry of
-    /// the file is in the queue or already in the database. Returns the update if it cannot be
-    /// appended.
+    /// Appends an update of a call and passes it to `queue`. Returns it if it cannot be appended.
     pub(crate) fn append(
         &self,
         id: CallId,
@@ -66,6 +61,7 @@ impl Journal {
         news: RowUpdate,
         queue: impl FnOnce(RowUpdate),
     ) -> Option<RowUpdate> {
+        // Both under one lock: every entry of the file is then in the queue or in the database.
         let mut inner = self.lock();
         if inner.append(self, id, opening, &news).is_err() {
             return Some(news);
@@ -74,7 +70,6 @@ impl Journal {
         None
     }
 
-    /// Truncates the file if the database has all its entries.
     pub(crate) fn truncate_if(&self, is_all_written: impl FnOnce() -> bool) {
         let mut inner = self.lock();
         if inner.length > 0 && is_all_written() {
@@ -95,7 +90,7 @@ impl Journal {
         Some((path, queued()))
     }
 
-    /// Removes the file. The database must have all its entries.
+    /// Removes the file, whose entries the database must have.
     pub(crate) fn remove(&self) {
         if let Some((_, path)) = self.lock().file.take() {
             // A leftover file is read again at the next start, which changes nothing.
@@ -171,7 +166,7 @@ impl JournalState {
     }
 }
 
-/// Returns the journal files of a process, in order.
+/// Returns the journal files of a process in order.
 pub(crate) fn owner_files(folder: &Path, owner: &str) -> Vec<PathBuf> {
     let mut files: Vec<PathBuf> =
         journal_files(folder).filter(|file| file_owner(file) == Some(owner)).collect();
@@ -184,7 +179,6 @@ pub(crate) fn owners(folder: &Path) -> impl Iterator<Item = String> {
     journal_files(folder).filter_map(|file| file_owner(&file).map(str::to_owned))
 }
 
-/// Returns the processes whose journal files are not empty.
 pub(crate) fn busy_owners(folder: &Path) -> Vec<String> {
     let holds = |file: &PathBuf| std::fs::metadata(file).is_ok_and(|file| file.len() > 0);
     journal_files(folder)
@@ -193,8 +187,7 @@ pub(crate) fn busy_owners(folder: &Path) -> Vec<String> {
         .collect()
 }
 
-/// Reads the entries of a file. Stops at the first truncated or damaged entry: an entry after it
-/// was never acknowledged.
+/// Reads the entries of a file up to the first truncated or damaged one.
 pub(crate) fn read(path: &Path) -> io::Result<Vec<JournalEntry>> {
     let mut bytes = Vec::new();
     File::open(path)?.read_to_end(&mut bytes)?;
@@ -203,16 +196,14 @@ pub(crate) fn read(path: &Path) -> io::Result<Vec<JournalEntry>> {
     while bytes.len() >= HEADER_LEN {
         let length = bytes.get_u32_le() as usize;
         let sum = bytes.get_u32_le();
+        // Entries are appended in order, so one after a partial entry was never acknowledged.
         if length > bytes.len() {
             break;
         }
         let entry = bytes.split_to(length);
-        let Some(replayed) = (crc32fast::hash(&entry) == sum).then(|| journal_entry::read(&entry))
-        else {
-            break;
-        };
-        let Some(replayed) = replayed else { break };
-        entries.push(replayed);
+        let is_intact = crc32fast::hash(&entry) == sum;
+        let Some(decoded) = is_intact.then(|| journal_entry::read(&entry)).flatten() else { break };
+        entries.push(decoded);
     }
     Ok(entries)
 }

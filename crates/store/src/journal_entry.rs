@@ -11,11 +11,10 @@ use crate::entry::{Intent, NewCall, VerdictWord};
 use crate::group::{CallOpening, CloseRow, DecisionDetails, IntentRow, ResultBody, RowUpdate};
 use crate::results::StoredResult;
 
-/// A decoded entry.
 #[derive(Debug)]
 pub(crate) struct JournalEntry {
     pub(crate) id: CallId,
-    /// Present in the first entry of a call.
+    /// Present only in the first entry of a call.
     pub(crate) opening: Option<CallOpening>,
     pub(crate) news: RowUpdate,
 }
@@ -61,6 +60,7 @@ pub(crate) fn write(
                 to.maybe(text.as_deref(), EntryEncoder::text);
             }
             let result = row.result.as_ref().map(ResultBody::body);
+            // The journal has no encoding for the two ends of a truncated result.
             if result == Some(None) {
                 return false;
             }
@@ -71,7 +71,7 @@ pub(crate) fn write(
     if let RowUpdate::Intent(details, _) | RowUpdate::Close(details, _) = news
         && let Some(timeline) = &details.timeline
     {
-        // Without a timeline, the entry ends here.
+        // Last and without a flag: an entry without a timeline ends here.
         to.text(&timeline.to_text());
     }
     true

@@ -29,10 +29,10 @@ use crate::write_queue::WriteQueue;
 use crate::writer::{LedgerWriter, WriterShared};
 use crate::{redacted_body, startup};
 
-/// How long a call waits for a commit.
+/// How long a call waits for a commit before the disk counts as hanging.
 pub(crate) const COMMIT_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// Options of a ledger.
+/// How a ledger is written, and how large it may grow.
 #[derive(Debug, Clone)]
 pub struct LedgerOptions {
     /// The kind of failure that a commit survives.
@@ -56,7 +56,7 @@ impl Default for LedgerOptions {
     }
 }
 
-/// The ledger. Clones share the same state.
+/// The handle on the ledger; clones share the same state.
 #[derive(Debug, Clone)]
 pub struct Ledger(Arc<LedgerMode>);
 
@@ -90,18 +90,12 @@ pub(crate) struct LedgerLink {
 }
 
 impl Ledger {
-    /// Opens or creates the ledger at `path`. Blocks for a short time.
-    ///
-    /// # Errors
-    /// If the file or its folder cannot be used.
+    /// Opens or creates the ledger at `path` with default options.
     pub fn open(path: &Path, durability: Durability) -> Result<Self, LedgerError> {
         Self::open_with(path, &LedgerOptions { durability, ..LedgerOptions::default() })
     }
 
     /// Opens or creates the ledger at `path` with these options. Blocks for a short time.
-    ///
-    /// # Errors
-    /// If the file or its folder cannot be used.
     pub fn open_with(path: &Path, options: &LedgerOptions) -> Result<Self, LedgerError> {
         let WritableLedger { connection, owner, block, opened } = start(path, options)?;
         let shared = Arc::new(WriterShared {
@@ -115,6 +109,7 @@ impl Ledger {
         });
         let bodies = BodyStore::new(startup::body_folder(path), owner.name());
         let reader = LedgerReader::for_process(path, owner.name());
+        // A thread of its own, because SQLite blocks and a commit may wait for the disk.
         let writer = LedgerWriter::new(path.to_owned(), connection, owner, Arc::clone(&shared));
         let thread = std::thread::Builder::new()
             .name("ledger".to_owned())
@@ -125,7 +120,7 @@ impl Ledger {
             reader,
             opened,
             results: parent_folder(path).join("results").into(),
-            // A truncated result keeps two ends.
+            // A truncated result keeps two ends of at least one byte.
             result_limit: options.result_limit.max(2),
             durability: options.durability,
             bodies: Arc::new(bodies),
@@ -133,7 +128,7 @@ impl Ledger {
         }))))
     }
 
-    /// Returns a ledger that stores nothing: calls only get their record back.
+    /// Returns a ledger that stores no calls; they only get their record back.
     #[must_use]
     pub fn off() -> Self {
         Self(Arc::new(LedgerMode::Off(AtomicI64::new(1))))
@@ -149,9 +144,6 @@ impl Ledger {
     }
 
     /// Checks that new calls would be accepted.
-    ///
-    /// # Errors
-    /// The reason why nothing can be written.
     pub fn check(&self) -> Result<(), LedgerError> {
         match &*self.0 {
             LedgerMode::On(live) => live.shared.status.check(),
@@ -159,10 +151,7 @@ impl Ledger {
         }
     }
 
-    /// Opens a call. Its row is queued for the writer when this returns.
-    ///
-    /// # Errors
-    /// If nothing can be written at present. The call must not start.
+    /// Opens a call and queues its row for the writer. If this fails, the call must not start.
     pub async fn open_call(&self, mut call: NewCall) -> Result<OpenCall, LedgerError> {
         let created_at = Timestamp::now();
         let live = match &*self.0 {
@@ -175,10 +164,10 @@ impl Ledger {
         live.shared.status.check()?;
         let id = live.next_id().await?;
         let link = self.link(live);
+        // Redacted here, before any copy of the arguments reaches the disk.
         let given = std::mem::take(&mut call.arguments);
-        let arguments = link
-            .store(&redacted_body::redact_arguments(&given))
-            .map_err(|error| LedgerError::from_io(&error))?;
+        let arguments = link.store(&redacted_body::redact_arguments(&given));
+        let arguments = arguments.map_err(|error| LedgerError::from_io(&error))?;
         let created = created_at.as_microsecond();
         let opening = Arc::new(CallOpening { created_at: created, call, arguments });
         let row = NewRow::new(id, Arc::clone(&opening));
@@ -187,12 +176,10 @@ impl Ledger {
     }
 
     /// Stores an answer that arrived after the call was closed. The outcome does not change.
-    ///
-    /// # Errors
-    /// If it could not be written.
     pub async fn store_late_answer(&self, id: CallId, answer: Bytes) -> Result<(), LedgerError> {
         let LedgerMode::On(live) = &*self.0 else { return Ok(()) };
         live.shared.status.check()?;
+        // Late answers have no file of their own, so a long one is cut.
         let answer = answer.slice(..answer.len().min(live.result_limit));
         let (waiter, written) = oneshot::channel();
         let change =
@@ -202,9 +189,6 @@ impl Ledger {
     }
 
     /// Returns the matching calls, newest first.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub async fn list(&self, filter: Filter) -> Result<Vec<CallSummary>, LedgerError> {
         match &*self.0 {
             LedgerMode::On(live) => live.synced_reader().await?.list(filter).await,
@@ -213,9 +197,6 @@ impl Ledger {
     }
 
     /// Returns the full details of a call.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub async fn show(&self, id: CallId) -> Result<Option<FullCall>, LedgerError> {
         match &*self.0 {
             LedgerMode::On(live) => live.synced_reader().await?.show(id).await,
@@ -224,9 +205,6 @@ impl Ledger {
     }
 
     /// Returns the full details of the newest call with this reference.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub async fn find_by_reference(
         &self,
         reference: &str,
@@ -237,11 +215,7 @@ impl Ledger {
         }
     }
 
-    /// Returns the servers and targets that the calls of a conversation were sent to, with the
-    /// number of calls.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
+    /// Returns the servers and targets of a conversation's sent calls, with the number of calls.
     pub async fn targets_sent_in(
         &self,
         conversation: &str,
@@ -252,26 +226,18 @@ impl Ledger {
         }
     }
 
-    /// Returns the full JSON text of a call's result, or `None` if there is no result or only a
-    /// part was stored.
-    ///
-    /// # Errors
-    /// If the file that holds it cannot be read.
+    /// Returns the full JSON text of a call's result, or `None` if it was not stored completely.
     pub async fn load_result(&self, full: &FullCall) -> Result<Option<Bytes>, LedgerError> {
         let (LedgerMode::On(live), Some(result)) = (&*self.0, full.result.clone()) else {
             return Ok(None);
         };
         let results = Arc::clone(&live.results);
         let whole = tokio::task::spawn_blocking(move || result.load_whole(&results)).await;
-        whole
-            .map_err(|error| LedgerError::Read(error.to_string()))?
-            .map_err(|error| LedgerError::Read(error.to_string()))
+        let whole = whole.map_err(|error| LedgerError::Read(error.to_string()))?;
+        whole.map_err(|error| LedgerError::Read(error.to_string()))
     }
 
     /// Returns the number of recorded calls.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub async fn count(&self) -> Result<u64, LedgerError> {
         match &*self.0 {
             LedgerMode::On(live) => live.synced_reader().await?.count().await,
@@ -320,11 +286,10 @@ impl Ledger {
 }
 
 impl LedgerLink {
-    /// Moves a long text to a body file, unless calls must survive a power loss: body files are not
-    /// synced to disk.
     pub(crate) fn store(&self, text: &Bytes) -> std::io::Result<StoredBody> {
         match self.durability {
             Durability::Process => self.bodies.store(text),
+            // Body files are not synced to disk, so a power loss could separate them from the row.
             Durability::Power => Ok(StoredBody::Inline(text.clone())),
         }
     }
@@ -333,16 +298,18 @@ impl LedgerLink {
 impl LiveLedger {
     /// Returns the reader after all queued messages are committed.
     async fn synced_reader(&self) -> Result<&LedgerReader, LedgerError> {
-        // If nothing can be written, the committed rows can still be read.
+        // While writing fails, the committed rows can still be read.
         if self.shared.status.check().is_ok() && self.shared.queue.len() > 0 {
             let (waiter, written) = oneshot::channel();
             self.shared.queue.force(WriterMessage::Refill(waiter));
+            // On a timeout the query misses the newest calls, which is better than an error.
             let _late = wait_for_commit(written).await;
         }
         Ok(&self.reader)
     }
 
     async fn next_id(&self) -> Result<CallId, LedgerError> {
+        // Other calls may take a whole new block before this one gets an id, hence the loop.
         let deadline = Instant::now() + COMMIT_TIMEOUT;
         loop {
             if let Some(id) = self.shared.ids.take() {
@@ -365,7 +332,6 @@ impl Drop for LiveLedger {
     }
 }
 
-/// Waits for the commit of a message.
 pub(crate) async fn wait_for_commit(
     written: oneshot::Receiver<Result<(), LedgerError>>,
 ) -> Result<(), LedgerError> {

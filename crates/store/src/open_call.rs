@@ -27,9 +27,8 @@ use crate::tasks::TaskNote;
 
 /// A call in flight.
 ///
-/// If it is dropped without an outcome, it is recorded as `unknown` if its intent was written,
-/// because it may have been sent, and as `cancelled` otherwise. A call that continues as a task
-/// stays open.
+/// If it is dropped without an outcome, it is recorded as `unknown` once its intent was written,
+/// and as `cancelled` before. A call that continues as a task stays open.
 #[derive(Debug)]
 #[must_use = "dropping it records the call as cancelled"]
 pub struct OpenCall {
@@ -60,7 +59,6 @@ impl OpenCall {
         call
     }
 
-    /// Returns a call that is not recorded.
     pub(crate) fn without_ledger(id: CallId, created_at: Timestamp) -> Self {
         Self {
             id,
@@ -75,8 +73,7 @@ impl OpenCall {
         }
     }
 
-    /// Restores a call that continues as a task, possibly in another process than the one that made
-    /// it.
+    /// Restores a call that continues as a task, possibly one that another process made.
     pub(crate) fn resume(full: &FullCall, link: Option<LedgerLink>) -> Self {
         let summary = &full.summary;
         let age = Timestamp::now().duration_since(summary.created_at);
@@ -128,17 +125,14 @@ impl OpenCall {
         self.started.elapsed()
     }
 
-    /// Sets the digest of the resolved definition. It is written with the intent or the outcome.
+    /// Sets the digest of the resolved definition.
     pub fn note_definition(&self, definition_digest: impl Into<Arc<str>>) {
-        let mut details = self.details.lock();
-        details.digest = Some(definition_digest.into());
+        self.details.lock().digest = Some(definition_digest.into());
     }
 
-    /// Sets the verdict and the rule or person that decided. They are written with the intent or
-    /// the outcome.
+    /// Sets the verdict and the rule or person that decided.
     pub fn note_verdict(&self, verdict: VerdictWord, by: impl Into<Arc<str>>) {
-        let mut details = self.details.lock();
-        details.verdict = Some((verdict, by.into()));
+        self.details.lock().verdict = Some((verdict, by.into()));
     }
 
     /// Returns the last verdict, and the rule or person that decided.
@@ -155,10 +149,8 @@ impl OpenCall {
         }
     }
 
-    /// Records that the call is about to be sent. Returns once that is durable.
-    ///
-    /// # Errors
-    /// If the intent could not be written. The call must not be sent.
+    /// Records that the call is about to be sent. Returns once that is durable. If this fails, the
+    /// call must not be sent.
     pub async fn record_intent(&self, intent: Intent) -> Result<(), LedgerError> {
         if let Some(link) = &self.link {
             link.shared.status.check()?;
@@ -172,23 +164,19 @@ impl OpenCall {
             self.attach_timeline(self.timeline.snapshot());
             self.persist(link, RowUpdate::Intent(self.details(), row)).await?;
         }
+        // After the write: a failed intent must not turn a dropped call into `unknown`.
         self.may_be_sent.store(true, Ordering::Release);
         Ok(())
     }
 
-    /// Records that the server continues the call as a task. Returns after the commit.
-    ///
-    /// From then on, the call stays open until it is closed, even if its caller disappears.
-    ///
-    /// # Errors
-    /// If the task could not be written. No other process can then finish the call.
+    /// Records that the server continues the call as a task. Returns after the commit. From then
+    /// on, the call stays open until it is closed, even if its caller disappears.
     pub async fn record_task(&self, note: TaskNote) -> Result<(), LedgerError> {
         if let Some(link) = &self.link {
             let (waiter, written) = oneshot::channel();
             let at = Timestamp::now().as_microsecond();
-            let status = note.state.status.as_str();
-            let message = note.state.message.as_deref();
-            self.timeline.add_task(status, message);
+            let state = &note.state;
+            self.timeline.add_task(state.status.as_str(), state.message.as_deref());
             self.send_change(link, RowUpdate::Task(at, Box::new(note)), Some(waiter));
             wait_for_commit(written).await?;
         }
@@ -221,6 +209,7 @@ impl OpenCall {
         self.attach_timeline(self.timeline.take());
         let mut row = self.close_row(record.outcome.clone(), record.duration);
         let result = row.outcome.result.take();
+        // A large result is written on another thread, so that it does not block an async worker.
         let written = match result.filter(|text| text.len() > link.result_limit) {
             None => {
                 self.keep_result(&link, &mut row);
@@ -236,11 +225,11 @@ impl OpenCall {
         record
     }
 
-    /// Moves a long result to a body file. If that fails, the result stays in its row.
     fn keep_result(&self, link: &LedgerLink, row: &mut CloseRow) {
         if let Some(ResultBody::Row(StoredResult::Whole(text))) = &row.result
             && let Ok(kept) = link.store(text)
         {
+            // If the body file cannot be written, the result stays in its row.
             row.result = Some(match kept {
                 StoredBody::InFile(place) => ResultBody::InFile(place),
                 StoredBody::Inline(text) => ResultBody::Row(StoredResult::Whole(text)),
@@ -292,8 +281,7 @@ impl OpenCall {
             let news = RowUpdate::Close(details, Box::new(row));
             let change = CallChange { id, news, waiter: Some(waiter), landed: false };
             link.shared.queue.force(WriterMessage::Change(Box::new(change)));
-            // Dropped last: without this handle, the queue could be closed before the message is in
-            // it.
+            // Dropped last: the queue is closed with the last handle on the ledger.
             drop(link.ledger);
         });
     }
@@ -309,14 +297,12 @@ impl OpenCall {
         }
     }
 
-    /// Attaches the timeline to the next update.
     fn attach_timeline(&self, timeline: Option<Box<Timeline>>) {
         if timeline.is_some() {
             self.details.lock().timeline = timeline;
         }
     }
 
-    /// Writes the timeline of a call that stays open.
     fn keep_timeline(&self, link: &LedgerLink) {
         if let Some(timeline) = self.timeline.take() {
             self.send_change(link, RowUpdate::Timeline(timeline), None);
@@ -341,10 +327,12 @@ impl Drop for OpenCall {
             return;
         }
         self.attach_timeline(self.timeline.take());
+        // `drop` cannot wait for the commit. If the process dies first, recovery finds the intent.
         let outcome = if self.may_be_sent.load(Ordering::Acquire) {
-            Outcome::unknown("caller_gone", "nobody waited for the answer; the call may have run")
+            let message = "the caller stopped waiting for the answer; the call may have run";
+            Outcome::unknown("caller_gone", message)
         } else {
-            Outcome::cancelled("caller_gone", "the caller went away before the call was sent")
+            Outcome::cancelled("caller_gone", "the caller disconnected before the call was sent")
         };
         let row = self.close_row(outcome, self.started.elapsed());
         self.send_change(&link, RowUpdate::Close(self.details(), Box::new(row)), None);

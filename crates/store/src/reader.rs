@@ -21,11 +21,11 @@ use crate::rows::read_full;
 use crate::schema::connect_read_only;
 use crate::startup;
 
-/// A read-only view of a ledger.
+/// A read-only view of a ledger, which needs no writer.
 #[derive(Debug, Clone)]
 pub struct LedgerReader {
     path: Arc<Path>,
-    /// The owner name of this process, if it also writes: its own entries are already synced.
+    /// The owner name of this process if it also writes; its own entries are already synced.
     own: Option<Arc<str>>,
 }
 
@@ -44,22 +44,21 @@ pub struct CallSummary {
     pub verdict: Option<(VerdictWord, String)>,
     /// `None` while the call is in flight.
     pub outcome: Option<OutcomeKind>,
-    /// Machine-readable reason of the outcome.
+    /// The machine-readable reason of the outcome.
     pub reason: Option<String>,
     pub duration: Option<Duration>,
-    /// Size of the result in bytes.
     pub result_bytes: Option<u64>,
     /// The server's id of the task that the call became.
     pub task: Option<String>,
 }
 
-/// The full details of a call.
+/// A call with all its recorded details.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FullCall {
     pub summary: CallSummary,
     /// The process that made the call.
     pub owner: String,
-    /// The caller's own name for the call.
+    /// The caller's own name for this call.
     pub reference: Option<String>,
     /// Digest of the definition that the call was resolved to.
     pub definition_digest: Option<String>,
@@ -71,11 +70,9 @@ pub struct FullCall {
     pub intent_at: Option<Timestamp>,
     /// The process or session of the server that received the call.
     pub instance: Option<String>,
-    /// Number of attempts.
     pub attempts: u32,
     /// Why the instance was not the first choice.
     pub fallback: Option<String>,
-    /// Human-readable message of the outcome.
     pub message: Option<String>,
     pub hint: Option<String>,
     pub finished_at: Option<Timestamp>,
@@ -86,10 +83,11 @@ pub struct FullCall {
     pub timeline: Option<Timeline>,
 }
 
-/// How long a query waits for other processes to commit their journaled entries.
+/// How long a query waits for other processes to commit their journaled entries. They commit within
+/// the batch window unless their disk is slow.
 const OTHER_WRITERS_WAIT: Duration = Duration::from_millis(200);
 
-/// Columns of [`FullCall`].
+/// The columns that [`FullCall`] is read from.
 pub(crate) const FULL_COLUMNS: &str = "*, (SELECT task FROM tasks WHERE call = calls.id) AS task,
     (SELECT steps FROM timelines WHERE call = calls.id) AS timeline";
 
@@ -107,17 +105,11 @@ impl LedgerReader {
     }
 
     /// Returns the matching calls, newest first.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub async fn list(&self, filter: Filter) -> Result<Vec<CallSummary>, LedgerError> {
         self.query(move |connection| list(connection, &filter)).await
     }
 
     /// Returns the full details of a call.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub async fn show(&self, id: CallId) -> Result<Option<FullCall>, LedgerError> {
         let bodies = startup::body_folder(&self.path);
         self.query(move |connection| {
@@ -128,9 +120,6 @@ impl LedgerReader {
     }
 
     /// Returns the full details of the newest call with this reference.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub async fn find_by_reference(
         &self,
         reference: &str,
@@ -146,9 +135,6 @@ impl LedgerReader {
 
     /// Returns the servers and targets that calls were sent to, with the number of calls, for all
     /// calls whose reference starts with `conversation` and a slash.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub async fn targets_sent_in(
         &self,
         conversation: &str,
@@ -170,9 +156,6 @@ impl LedgerReader {
     }
 
     /// Returns the number of recorded calls.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub async fn count(&self) -> Result<u64, LedgerError> {
         self.query(|connection| {
             let count: i64 =
@@ -204,8 +187,7 @@ impl LedgerReader {
     }
 }
 
-/// Waits until other processes have committed their journaled entries, and recovers those of dead
-/// processes.
+/// Waits until other processes have committed their entries, and recovers those of dead processes.
 fn wait_for_others(path: &Path, own: Option<&str>) {
     let journals = startup::journal_folder(path);
     let owners = owners_folder(path);

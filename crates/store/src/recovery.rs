@@ -1,4 +1,4 @@
-//! Recovery of the calls of dead processes.
+//! Recovery of the calls that dead processes left open.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,8 +14,7 @@ use crate::journal::{owner_files, read};
 use crate::journal_entry::JournalEntry;
 use crate::statements::{apply, insert};
 
-/// Closes the calls of dead processes, except those that continue as tasks, and removes the locks
-/// of these processes.
+/// Closes the calls of dead processes, except tasks, and removes the locks of these processes.
 pub(crate) fn recover(
     connection: &mut Connection,
     owners: &Path,
@@ -33,15 +32,16 @@ pub(crate) fn recover(
             names.insert(name?);
         }
     }
+    // The caller holds the folder lock, so no process can start with one of these names.
     names.retain(|name| !is_alive(owners, name));
     let mut dead = Vec::new();
     let now = Timestamp::now().as_microsecond();
     for name in &names {
-        // An unreadable journal is left for a later process: it may contain the outcomes of these
-        // calls.
+        // An unreadable journal is left for a later process: it may contain the missing outcomes.
         let Some(entries) = read_journals(journals, name) else { continue };
         replay(&transaction, name, entries)?;
         dead.push(name);
+        // A call with an intent may have run, so it must not look as if a retry were safe.
         opened.recovered_unknown += transaction.execute(
             "UPDATE calls SET outcome = 'unknown', reason = 'host_crash', finished_at = ?2,
                  message = 'the host ended before an answer came; the call may have run'
@@ -56,6 +56,7 @@ pub(crate) fn recover(
             (name, now),
         )?;
     }
+    // Only after the commit: until then the journals are the only copy of these entries.
     transaction.commit()?;
     for name in dead {
         for file in owner_files(journals, name) {

@@ -1,5 +1,4 @@
-//! Redaction of a call's texts before they are stored. Very long arguments are replaced by a digest
-//! and their beginning.
+//! Redaction of a call's texts before they are stored, and truncation of very long arguments.
 
 use bytes::Bytes;
 use switchboard_text::{hex_digest, redact_bytes};
@@ -11,6 +10,7 @@ const HEAD_LEN: usize = 4 << 10;
 
 /// Redacts and truncates arguments. The result is valid JSON if the input is.
 pub(crate) fn redact_arguments(text: &Bytes) -> Bytes {
+    // Redacted before it is cut: half of a secret would not be recognized.
     let clean = without_secrets(text);
     if clean.len() <= MAX_ARGUMENTS_LEN {
         return clean;

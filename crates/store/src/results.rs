@@ -1,4 +1,4 @@
-//! Stored results: complete up to a limit, beyond it the two ends and a file.
+//! Stored results: complete up to a limit, beyond it the two ends and a separate file.
 
 use std::io;
 use std::io::Write;
@@ -40,8 +40,7 @@ impl StoredResult {
         }
     }
 
-    /// Returns the whole text, from its file if it has one, or `None` if the file is missing or
-    /// incomplete.
+    /// Returns the whole text, or `None` if its file is missing or incomplete.
     pub fn load_whole(self, folder: &Path) -> io::Result<Option<Bytes>> {
         let (file, total) = match self {
             Self::Whole(text) => return Ok(Some(text)),
@@ -62,9 +61,6 @@ impl StoredResult {
     }
 
     /// Writes the whole text to its own file and returns the two ends.
-    ///
-    /// If the file cannot be written, the ends are still stored: recording the outcome of a call
-    /// that ran matters more than its full result.
     pub(crate) fn spill(
         text: &Bytes,
         limit: usize,
@@ -74,6 +70,7 @@ impl StoredResult {
     ) -> Self {
         let text = &redacted_body::without_secrets(text);
         let (head, tail) = ends(text, limit.min(MAX_ENDS_LEN));
+        // Recording the outcome of a call that ran matters more than its full result.
         let file = write_file(text, folder, id, durability).ok();
         Self::Cut { head, tail, total: text.len() as u64, file }
     }
@@ -85,6 +82,7 @@ fn ends(text: &Bytes, limit: usize) -> (Bytes, Bytes) {
     {
         return (text.slice_ref(short.head.as_bytes()), text.slice_ref(short.tail.as_bytes()));
     }
+    // Text that is not UTF-8 has no character boundaries to respect.
     let half = text.len().min(limit) / 2;
     (text.slice(..half), text.slice(text.len() - half..))
 }

@@ -39,6 +39,7 @@ pub(crate) fn read_summary(row: &Row<'_>) -> rusqlite::Result<CallSummary> {
 
 pub(crate) fn read_full(row: &Row<'_>, bodies: &Path) -> rusqlite::Result<FullCall> {
     let elsewhere = |column: &str| read_body(row, column, bodies);
+    let timeline: Option<String> = row.get("timeline")?;
     Ok(FullCall {
         summary: read_summary(row)?,
         owner: row.get("owner")?,
@@ -61,6 +62,7 @@ pub(crate) fn read_full(row: &Row<'_>, bodies: &Path) -> rusqlite::Result<FullCa
         finished_at: read_time(row, "finished_at")?,
         result: match elsewhere("result_at")? {
             Some(Some(text)) => Some(StoredResult::Whole(text)),
+            // The size is still known, although the body file does not have the text any more.
             Some(None) => Some(StoredResult::Cut {
                 head: Bytes::new(),
                 tail: Bytes::new(),
@@ -70,14 +72,11 @@ pub(crate) fn read_full(row: &Row<'_>, bodies: &Path) -> rusqlite::Result<FullCa
             None => read_result(row)?,
         },
         late: read_bytes(row, "late")?,
-        timeline: row
-            .get::<_, Option<String>>("timeline")?
-            .and_then(|text| Timeline::from_text(&text)),
+        timeline: timeline.and_then(|text| Timeline::from_text(&text)),
     })
 }
 
-/// Reads a text from its body file. Returns `None` if the text is in the row, and `Some(None)` if
-/// the file does not have it any more.
+/// Reads a text from its body file: `None` if it is in the row, `Some(None)` if the file lost it.
 fn read_body(
     row: &Row<'_>,
     column: &str,

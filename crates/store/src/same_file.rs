@@ -13,7 +13,6 @@ pub(crate) struct SameFile {
 }
 
 impl SameFile {
-    /// Captures the identity of the file at `path`.
     pub(crate) fn at(path: &Path) -> Self {
         Self { path: path.to_owned(), opened: identity(path) }
     }
@@ -23,6 +22,7 @@ impl SameFile {
         if identity(&self.path) == self.opened {
             return Ok(());
         }
+        // SQLite's own code for a moved database, by which `hint_if_moved` recognizes the error.
         let moved = ffi::Error::new(ffi::SQLITE_READONLY_DBMOVED);
         let message = format!("`{}` was moved or removed", self.path.display());
         Err(rusqlite::Error::SqliteFailure(moved, Some(message)))
@@ -33,7 +33,7 @@ impl SameFile {
 pub(crate) fn hint_if_moved(error: &rusqlite::Error) -> Option<&'static str> {
     let code = error.sqlite_error().map(|error| error.extended_code);
     (code == Some(ffi::SQLITE_READONLY_DBMOVED))
-        .then_some("put it back, or start again: a new one is made then")
+        .then_some("restore the file, or restart to create a new one")
 }
 
 #[cfg(unix)]
@@ -45,7 +45,6 @@ fn identity(path: &Path) -> Option<Identity> {
     std::fs::metadata(path).ok().map(|file| (file.dev(), file.ino()))
 }
 
-/// Returns whether the file was unlinked.
 #[cfg(unix)]
 pub(crate) fn is_removed(file: &File) -> bool {
     use std::os::unix::fs::MetadataExt;

@@ -11,7 +11,6 @@ use crate::file::{FileError, with_suffix};
 use crate::ledger::LedgerOptions;
 use crate::{seal, timelines};
 
-/// The schema of a database file.
 #[derive(Debug)]
 pub(crate) struct DatabaseSchema {
     /// The `application_id`, so that a database of another program is never changed.
@@ -118,6 +117,7 @@ pub(crate) fn connect(path: &Path, options: &LedgerOptions) -> rusqlite::Result<
     connection.set_prepared_statement_cache_capacity(32);
     let _mode: String =
         connection.pragma_update_and_check(None, "journal_mode", "wal", |row| row.get(0))?;
+    // In WAL mode, `normal` survives the death of the process; only `full` syncs every commit.
     let synchronous = match options.durability {
         Durability::Process => "normal",
         Durability::Power => "full",
@@ -131,11 +131,11 @@ pub(crate) fn connect(path: &Path, options: &LedgerOptions) -> rusqlite::Result<
     Ok(connection)
 }
 
-/// Opens the file for reading only.
 pub(crate) fn connect_read_only(path: &Path) -> rusqlite::Result<Connection> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(Duration::from_secs(5))?;
+    // SQLite reads the file only with the first query, which fails if it cannot create files.
     let Err(error) = query_number(&connection, "PRAGMA schema_version") else {
         return Ok(connection);
     };
@@ -156,7 +156,7 @@ fn immutable_uri(path: &Path) -> Option<String> {
     Some(format!("file:{encoded}?immutable=1"))
 }
 
-/// Migrates the file to the newest format.
+/// Migrates the file to the newest format in one transaction.
 pub(crate) fn migrate(
     connection: &mut Connection,
     path: &Path,
@@ -173,7 +173,7 @@ pub(crate) fn migrate(
     if !is_ours(&transaction, schema, found).map_err(failed)? {
         return Err(FileError::Open {
             path: path.to_owned(),
-            reason: "it is the database of another program".to_owned(),
+            reason: "it belongs to another program".to_owned(),
             hint: "use another state folder",
         });
     }
@@ -192,6 +192,7 @@ fn is_ours(
     schema: &DatabaseSchema,
     format: i64,
 ) -> rusqlite::Result<bool> {
+    // A new file has no application id yet, but no tables either.
     if format > 0 {
         return Ok(query_number(transaction, "PRAGMA application_id")? == schema.application);
     }

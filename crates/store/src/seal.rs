@@ -16,7 +16,7 @@ use switchboard_files::parent_folder;
 use crate::timelines::COLUMN as TIMELINE;
 use crate::{bodies, startup};
 
-/// The table of seals.
+/// The table of seals, one per closed call.
 pub(crate) const FORMAT: &str = "
     CREATE TABLE seals (
         seq INTEGER PRIMARY KEY,
@@ -72,6 +72,7 @@ fn seal_inside(
     connection: &Connection,
     calls: &[(i64, Option<SealDigest>)],
 ) -> rusqlite::Result<Option<ChainHead>> {
+    // Read inside the transaction: another process may have extended the chain.
     let mut newest = chain_head(connection)?;
     let mut insert = connection.prepare_cached(
         "INSERT OR IGNORE INTO seals (seq, call, digest, chain) VALUES (?1, ?2, ?3, ?4)",
@@ -112,7 +113,6 @@ pub(crate) fn chain_head(connection: &Connection) -> rusqlite::Result<Option<Cha
         .optional()
 }
 
-/// Returns the chain digest of a seal.
 pub(crate) fn chain_digest(
     before: &SealDigest,
     seq: i64,
@@ -131,7 +131,7 @@ pub(crate) fn chain_digest(
 /// The parts of a call that a digest covers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DigestScope {
-    /// The row, with the digests of long texts, and a result that has its own file.
+    /// The row, the digests of long texts, and a result that has its own file.
     Everything,
     /// Without the result file, as in older seals.
     WithoutFile,
@@ -189,6 +189,8 @@ pub(crate) fn values_digest<'a>(
 }
 
 fn add_value(sum: &mut Sha256, value: ValueRef<'_>) {
+    // Kind and length keep adjacent values apart: moving a character from one column to the next
+    // changes the digest.
     let mut add = |kind: u8, bytes: &[u8]| {
         sum.update([kind]);
         sum.update((bytes.len() as u64).to_le_bytes());
@@ -203,7 +205,6 @@ fn add_value(sum: &mut Sha256, value: ValueRef<'_>) {
     }
 }
 
-/// Verifies the texts of a call that are in body files.
 pub(crate) fn texts_are_whole(
     ledger: &Path,
     connection: &Connection,

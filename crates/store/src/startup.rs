@@ -1,5 +1,4 @@
-//! Opening the ledger: locks the folder, opens a sound file in the newest format, recovers calls of
-//! dead processes.
+//! Opening the ledger: locks the folder, opens and migrates the file, recovers abandoned calls.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +16,6 @@ use crate::recovery::recover;
 use crate::schema::LEDGER_SCHEMA;
 use crate::statements::reserve;
 
-/// A ledger opened for writing.
 #[derive(Debug)]
 pub(crate) struct WritableLedger {
     pub(crate) connection: Connection,
@@ -26,7 +24,6 @@ pub(crate) struct WritableLedger {
     pub(crate) opened: OpenReport,
 }
 
-/// Opens or creates the ledger at `path`.
 pub(crate) fn start(path: &Path, options: &LedgerOptions) -> Result<WritableLedger, LedgerError> {
     let (owners, gate) = lock_for_open(path)?;
     let owner =
@@ -46,10 +43,7 @@ pub(crate) fn start(path: &Path, options: &LedgerOptions) -> Result<WritableLedg
 impl Ledger {
     /// Returns when the ledger was created, or `None` if the file predates that information.
     ///
-    /// A ledger that was removed or quarantined is created anew, without its earlier calls.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
+    /// A ledger that was removed or quarantined is created again, without its earlier calls.
     pub async fn recording_since(&self) -> Result<Option<Timestamp>, LedgerError> {
         let Some(reader) = self.reader().await? else { return Ok(Some(Timestamp::now())) };
         let query = "SELECT value FROM counters WHERE name = 'begun_at'";
@@ -60,17 +54,14 @@ impl Ledger {
     }
 }
 
-/// Returns the folder of journals next to the ledger at `path`.
 pub(crate) fn journal_folder(path: &Path) -> PathBuf {
     parent_folder(path).join("journal")
 }
 
-/// Returns the folder of body files next to the ledger at `path`.
 pub(crate) fn body_folder(path: &Path) -> PathBuf {
     parent_folder(path).join("bodies")
 }
 
-/// Recovers the journals of dead processes.
 pub(crate) fn recover_journals(path: &Path) -> Result<(), LedgerError> {
     start(path, &LedgerOptions::default()).map(drop)
 }

@@ -61,18 +61,19 @@ pub(crate) fn write_group(
             row.digest = insert_with(&mut statement, connection, owner, row)?;
         }
     }
+    // After the inserts: a change may be about a call that the same group opens.
     for change in &mut group.changes {
         change.landed = apply(connection, change)? > 0;
     }
     Ok(())
 }
 
-/// Checks that the file can be written.
 pub(crate) fn probe(connection: &Connection) -> rusqlite::Result<()> {
+    // A real change: SQLite does not touch the disk for an update without effect.
     connection.prepare_cached(PROBE)?.execute([]).map(drop)
 }
 
-/// Reserves ids for calls. They are valid once the transaction is committed.
+/// Reserves ids for calls, valid once the transaction is committed.
 pub(crate) fn reserve(connection: &Connection, count: i64) -> rusqlite::Result<IdBlock> {
     let mut statement = connection.prepare_cached(RESERVE)?;
     let end: i64 = statement.query_row([count], |row| row.get(0))?;
@@ -84,14 +85,13 @@ pub(crate) fn return_block(connection: &Connection, rest: IdBlock) -> rusqlite::
     connection.execute(GIVE_BACK, [rest.next, rest.end]).map(drop)
 }
 
-/// Inserts the row of a call unless it exists.
+/// Inserts the row of a call unless it exists: a journal may be replayed twice.
 pub(crate) fn insert(connection: &Connection, owner: &str, row: &NewRow) -> rusqlite::Result<()> {
     let mut statement = connection.prepare_cached(INSERT)?;
     insert_with(&mut statement, connection, owner, row).map(drop)
 }
 
-/// Inserts a row with a prepared statement. Returns the digest for the seal if the row is complete,
-/// so that sealing does not read it again.
+/// Inserts a row. Returns the digest for the seal if the row is complete.
 fn insert_with(
     statement: &mut Statement<'_>,
     connection: &Connection,
@@ -145,6 +145,7 @@ fn insert_with(
     let timeline = details.timeline.as_ref().filter(|_| is_new);
     let timeline = timeline.map(|steps| timelines::write(connection, row.id.get(), steps));
     let timeline = timeline.transpose()?;
+    // The digest of a result file is not known here; sealing reads the row and the file instead.
     if !is_new || close.is_none() || stored.file.is_some() {
         return Ok(None);
     }
@@ -232,7 +233,6 @@ fn verdict_columns(details: &DecisionDetails) -> (Option<&'static str>, Option<&
     }
 }
 
-/// Column values of a result.
 #[derive(Default)]
 struct ResultColumns<'a> {
     bytes: Option<i64>,
@@ -271,7 +271,6 @@ impl<'a> ResultColumns<'a> {
     }
 }
 
-/// Column values of a text.
 #[derive(Default)]
 struct BodyColumns<'a> {
     text: Option<JsonText<'a>>,

@@ -10,10 +10,10 @@ use switchboard_core::Published;
 use crate::error::LedgerError;
 use crate::ledger::Ledger;
 
-/// How long the result of a file check is reused, in milliseconds.
+/// How long the result of a file check is reused, in milliseconds; every call checks it.
 const FILE_CHECK_MS: u64 = 100;
 
-/// The state of the ledger. Set by the writer, read by every call.
+/// Whether the ledger can be written. Set by the writer, read by every call.
 #[derive(Debug)]
 pub(crate) struct LedgerStatus {
     broken: AtomicBool,
@@ -21,8 +21,7 @@ pub(crate) struct LedgerStatus {
     place: LedgerFileCheck,
 }
 
-/// Detects that the file was moved or removed. Writes to it would succeed and be lost, so calls
-/// check it themselves.
+/// Detects that the file was moved or removed: writes to it would succeed and be lost.
 #[derive(Debug)]
 struct LedgerFileCheck {
     file: SameFile,
@@ -32,7 +31,6 @@ struct LedgerFileCheck {
 }
 
 impl LedgerStatus {
-    /// Returns the status of the open file at `path`.
     pub(crate) fn new(path: &Path) -> Self {
         let place = LedgerFileCheck {
             file: SameFile::at(path),
@@ -43,7 +41,6 @@ impl LedgerStatus {
         Self { broken: AtomicBool::new(false), trouble: Published::new(None), place }
     }
 
-    /// Fails immediately if nothing can be written.
     pub(crate) fn check(&self) -> Result<(), LedgerError> {
         if self.broken.load(Ordering::Acquire) {
             return Err(self.trouble());

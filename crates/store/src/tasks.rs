@@ -1,5 +1,4 @@
-//! Calls that continue as tasks of their server. Stored with the call, so that any process can
-//! finish them.
+//! Calls that continue as tasks of their server, stored so that any process can finish them.
 
 use std::time::Duration;
 
@@ -29,7 +28,7 @@ const UPSERT: &str = "
 const SELECT: &str = "
     SELECT tasks.*, calls.outcome AS outcome FROM tasks JOIN calls ON calls.id = tasks.call";
 
-/// A task of a call, to be written.
+/// A task of a call to be written.
 #[derive(Debug, Clone)]
 pub struct TaskNote {
     pub place: TaskPlace,
@@ -49,19 +48,17 @@ pub struct StoredTask {
     /// Name of the tool or prompt that became the task.
     pub target: String,
     pub task: TaskHandle,
-    /// When the task was first recorded.
     pub created_at: Timestamp,
-    /// Last reported status, as the protocol spells it.
+    /// The last reported status, as the protocol spells it.
     pub status: String,
     /// The server's message about the status.
     pub message: Option<String>,
-    /// When the status was last reported.
     pub seen_at: Timestamp,
     /// `None` while the task runs.
     pub outcome: Option<OutcomeKind>,
 }
 
-/// A selection of tasks.
+/// Which tasks to list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum WhichTasks {
     /// Tasks whose call has no outcome yet.
@@ -84,9 +81,6 @@ impl StoredTask {
 
 impl Ledger {
     /// Returns the selected tasks, newest first.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub async fn tasks(&self, which: WhichTasks) -> Result<Vec<StoredTask>, LedgerError> {
         match self.reader().await? {
             Some(reader) => reader.tasks(which).await,
@@ -95,9 +89,6 @@ impl Ledger {
     }
 
     /// Returns the task that a call has become.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub async fn task_for_call(&self, call: CallId) -> Result<Option<StoredTask>, LedgerError> {
         match self.reader().await? {
             Some(reader) => reader.task_for_call(call).await,
@@ -114,9 +105,6 @@ impl Ledger {
 
 impl LedgerReader {
     /// Returns the selected tasks, newest first.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub async fn tasks(&self, which: WhichTasks) -> Result<Vec<StoredTask>, LedgerError> {
         self.query(move |connection| {
             let filter = match which {
@@ -130,9 +118,6 @@ impl LedgerReader {
     }
 
     /// Returns the task that a call has become.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub async fn task_for_call(&self, call: CallId) -> Result<Option<StoredTask>, LedgerError> {
         self.query(move |connection| {
             let query = format!("{SELECT} WHERE call = ?1");
@@ -142,7 +127,6 @@ impl LedgerReader {
     }
 }
 
-/// Inserts or updates a task.
 pub(crate) fn write_task(
     connection: &Connection,
     call: i64,

@@ -3,7 +3,7 @@
 use rusqlite::Connection;
 use switchboard_core::Timeline;
 
-/// The table. A trigger deletes the timeline of a deleted call.
+/// The table of timelines. A trigger deletes the timeline of a deleted call.
 pub(crate) const FORMAT: &str = "
     CREATE TABLE timelines (call INTEGER PRIMARY KEY, steps TEXT NOT NULL) STRICT;
     CREATE TRIGGER timelines_go_with_their_calls AFTER DELETE ON calls BEGIN
@@ -29,8 +29,7 @@ pub(crate) fn write(
     Ok(text)
 }
 
-/// Writes the timeline if `changed`, the number of updated rows of the call, is not zero. Returns
-/// `changed`.
+/// Writes the timeline if rows of the call were `changed`, and returns that number.
 pub(crate) fn write_if(
     connection: &Connection,
     call: i64,
@@ -43,13 +42,13 @@ pub(crate) fn write_if(
     Ok(changed)
 }
 
-/// Writes the timeline of a call that is still open. A closed call is sealed, so its timeline must
-/// not change.
+/// Writes the timeline of a call if it is still open.
 pub(crate) fn write_open(
     connection: &Connection,
     call: i64,
     timeline: &Timeline,
 ) -> rusqlite::Result<usize> {
+    // A closed call is sealed, so its timeline must not change.
     let query = "SELECT count(*) FROM calls WHERE id = ?1 AND outcome IS NULL";
     let open: i64 = connection.prepare_cached(query)?.query_row([call], |row| row.get(0))?;
     write_if(connection, call, Some(timeline), usize::try_from(open).unwrap_or(0))

@@ -112,7 +112,7 @@ async fn a_seal_covers_what_happened() {
         assert_eq!((before.sealed, before.wrong), (2, None));
         Connection::open(&path).unwrap().execute_batch(change).unwrap();
         let wrong = verify_ledger(&path).await.wrong.expect(change);
-        assert_eq!(wrong.what, "it is not as it was recorded", "{change}");
+        assert_eq!(wrong.what, "it was modified after it was recorded", "{change}");
     }
 }
 

@@ -11,12 +11,13 @@ use crate::ledger::Ledger;
 use crate::reader::LedgerReader;
 use crate::rows::read_size;
 
-/// Maximum number of recent calls from which failures and durations are computed.
+/// Maximum number of recent calls from which failures and durations are computed; bounds the time
+/// of the query on a busy ledger.
 const MAX_SAMPLED_CALLS: u32 = 10_000;
 
 const MINUTE_MICROS: i64 = 60_000_000;
 
-/// Calls of recent minutes.
+/// The calls of recent minutes, per minute and in total.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// One entry per minute, oldest first, including minutes without calls.
@@ -27,13 +28,12 @@ pub struct Traffic {
 /// Statistics of the calls in a period.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Minute {
-    /// Number of opened calls.
+    /// Number of calls that were opened.
     pub calls: u64,
     /// Number of sampled calls that have ended.
     pub ended: u64,
     /// Number of sampled calls that failed.
     pub failed: u64,
-    /// Median duration.
     pub median: Option<Duration>,
     /// 99th percentile of the duration.
     pub slowest: Option<Duration>,
@@ -41,9 +41,6 @@ pub struct Minute {
 
 impl Ledger {
     /// Returns the traffic of the last `minutes`, which is empty if the ledger is off.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub async fn traffic(&self, minutes: u32) -> Result<Traffic, LedgerError> {
         match self.reader().await? {
             Some(reader) => reader.traffic(minutes).await,
@@ -54,9 +51,6 @@ impl Ledger {
 
 impl LedgerReader {
     /// Returns the traffic of the last `minutes`.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub async fn traffic(&self, minutes: u32) -> Result<Traffic, LedgerError> {
         let now = Timestamp::now().as_microsecond();
         self.query(move |connection| traffic(connection, now, minutes)).await
@@ -67,9 +61,8 @@ fn traffic(connection: &Connection, now: i64, minutes: u32) -> rusqlite::Result<
     let newest = now.div_euclid(MINUTE_MICROS);
     let oldest = newest - i64::from(minutes) + 1;
     let since = oldest * MINUTE_MICROS;
-    let empty = || MinuteBucket::default();
-    let mut buckets: Vec<MinuteBucket> = (0..minutes).map(|_| empty()).collect();
-    let mut whole = empty();
+    let mut buckets: Vec<MinuteBucket> = (0..minutes).map(|_| MinuteBucket::default()).collect();
+    let mut whole = MinuteBucket::default();
     let place = |minute: i64| usize::try_from(minute - oldest).unwrap_or(usize::MAX);
     // Counting per minute uses only the index, without a sort.
     let mut counts = connection.prepare(
@@ -86,6 +79,7 @@ fn traffic(connection: &Connection, now: i64, minutes: u32) -> rusqlite::Result<
     )?;
     let mut rows = newest.query((since, MAX_SAMPLED_CALLS))?;
     while let Some(row) = rows.next()? {
+        // Calls in flight have no duration yet.
         let Some(word) = row.get::<_, Option<String>>("outcome")? else { continue };
         let ended = EndedCall { failed: is_failure(&word), micros: read_size(row, "duration_us")? };
         whole.add(&ended);
@@ -97,8 +91,8 @@ fn traffic(connection: &Connection, now: i64, minutes: u32) -> rusqlite::Result<
     Ok(Traffic { minutes, whole: whole.finish() })
 }
 
-/// Returns whether an outcome is a failure. A denied, rejected or cancelled call is not.
 fn is_failure(word: &str) -> bool {
+    // A call that a rule or a person stopped worked as intended.
     let decided =
         [OutcomeKind::Ok, OutcomeKind::Denied, OutcomeKind::Rejected, OutcomeKind::Cancelled];
     !decided.iter().any(|kind| kind.as_str() == word)

@@ -10,14 +10,14 @@ use crate::error::LedgerError;
 use crate::reader::LedgerReader;
 use crate::seal::{DigestScope, SealDigest, chain_digest, row_digest, texts_are_whole};
 
-/// The result of a verification.
+/// The result of verifying the record.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct VerifyReport {
     /// Number of calls whose seal is valid.
     pub sealed: u64,
     /// Number of calls that have ended but are not sealed yet.
     pub unsealed: u64,
-    /// The first mismatch.
+    /// The first mismatch that was found.
     pub wrong: Option<VerifyError>,
 }
 
@@ -30,9 +30,6 @@ pub struct VerifyError {
 
 impl LedgerReader {
     /// Recomputes and compares every seal. Reads the whole record.
-    ///
-    /// # Errors
-    /// If the record cannot be read.
     pub async fn verify(&self) -> Result<VerifyReport, LedgerError> {
         let path = self.path().to_owned();
         self.query(move |connection| verify(&path, connection, &checkpoint::read(&path))).await
@@ -50,6 +47,7 @@ fn verify(
     let mut rows = statement.query([])?;
     let mut before: SealDigest = [0; 32];
     let mut next: i64 = 1;
+    // The chain alone can be recomputed by an attacker; the signed checkpoint cannot.
     let mut passed = match checkpoint {
         Checkpoint::Missing | Checkpoint::Forged => true,
         Checkpoint::At { seq, .. } => *seq == 0,
@@ -62,7 +60,7 @@ fn verify(
         let wrong = if seq != next {
             Some("calls that were recorded before this one are missing")
         } else if chain_digest(&before, seq, call, &digest) != chain {
-            Some("its seal does not follow from the one before")
+            Some("its seal does not match the previous one")
         } else {
             row_problem(ledger, connection, call, &digest)?
         };
@@ -75,7 +73,7 @@ fn verify(
         {
             passed = true;
             if *then != hex(&chain) {
-                let what = "the chain up to here was made anew".to_owned();
+                let what = "the chain up to this call was recomputed".to_owned();
                 verified.wrong = Some(VerifyError { call: Some(call), what });
                 return Ok(verified);
             }
@@ -88,7 +86,7 @@ fn verify(
     Ok(verified)
 }
 
-/// Compares a row with its sealed digest and returns the difference.
+/// Compares a row with its sealed digest and returns the mismatch.
 fn row_problem(
     ledger: &Path,
     connection: &Connection,
@@ -97,26 +95,25 @@ fn row_problem(
 ) -> rusqlite::Result<Option<&'static str>> {
     let found = |over| row_digest(ledger, connection, call, over);
     Ok(match found(DigestScope::Everything)? {
-        None => Some("it was recorded and is gone"),
+        None => Some("it is missing from the record"),
         Some(_) if !texts_are_whole(ledger, connection, call)? => {
-            Some("its arguments or its result are not as they were recorded")
+            Some("its arguments or its result were modified")
         }
         Some(now) if now == *digest => None,
-        // Older seals do not cover the result file. A seal that covers it never matches this
-        // digest.
+        // Older seals do not cover the result file; newer ones never match this digest.
         Some(_) if found(DigestScope::WithoutFile)? == Some(*digest) => None,
-        Some(_) => Some("it is not as it was recorded"),
+        Some(_) => Some("it was modified after it was recorded"),
     })
 }
 
-/// Compares the end of the chain with the checkpoint and returns the difference.
+/// Compares the end of the chain with the checkpoint and returns the mismatch.
 fn checkpoint_problem(checkpoint: &Checkpoint, passed: bool, sealed: u64) -> Option<VerifyError> {
     let (call, what) = match checkpoint {
         Checkpoint::At { call, .. } if !passed => {
-            (Some(*call), "the record once went up to this call, and its end is gone")
+            (Some(*call), "the record once reached this call, and its end is missing")
         }
-        Checkpoint::Forged => (None, "the checkpoint was changed"),
-        Checkpoint::Missing if sealed > 0 => (None, "the checkpoint is gone"),
+        Checkpoint::Forged => (None, "the checkpoint was modified"),
+        Checkpoint::Missing if sealed > 0 => (None, "the checkpoint is missing"),
         Checkpoint::At { .. } | Checkpoint::Missing => return None,
     };
     Some(VerifyError { call, what: what.to_owned() })

@@ -9,15 +9,15 @@ use tokio::sync::{Semaphore, TryAcquireError};
 use crate::error::LedgerError;
 use crate::group::WriterMessage;
 
-/// Maximum number of new calls in the queue.
+/// Maximum number of new calls in the queue; bounds the memory while the disk is slow.
 const MAX_QUEUED_CALLS: usize = 4096;
-/// How long a new call waits for space in the queue.
+/// How long a new call waits for space in the queue before it is refused.
 const ENQUEUE_TIMEOUT: Duration = Duration::from_secs(5);
 /// How long a message without a waiter may stay queued, so that it shares a commit with later ones.
 const BATCH_WINDOW: Duration = Duration::from_millis(50);
 
-/// Queue of messages for the writer. Only new calls count towards its limit: an open call has at
-/// most one message in the queue, and its outcome must not be lost.
+/// The messages for the writer. Only new calls count towards the limit: an open call has at most
+/// one message in the queue, and its outcome must not be lost.
 #[derive(Debug)]
 pub(crate) struct WriteQueue {
     inner: Mutex<WriteQueueState>,
@@ -40,14 +40,11 @@ struct QueuedMessage {
     has_room: bool,
 }
 
-/// The result of [`WriteQueue::take`].
 #[derive(Debug)]
 pub(crate) enum QueueTake {
     /// At least one message, in the order of arrival.
     Messages(Vec<WriterMessage>),
-    /// No message arrived in time.
     Nothing,
-    /// The queue is empty and closed.
     Closed,
 }
 
@@ -73,6 +70,7 @@ impl WriteQueue {
                 }
             }
         };
+        // `take` returns the permit once the message has left the queue.
         permit.forget();
         self.add(QueuedMessage { message, has_room: true });
         Ok(())
@@ -83,7 +81,7 @@ impl WriteQueue {
         self.add(QueuedMessage { message, has_room: false });
     }
 
-    /// Takes up to `most` messages. With `wait`, gives up after that time.
+    /// Takes up to `most` messages, waiting for the first one no longer than `wait`.
     pub(crate) fn take(&self, most: usize, wait: Option<Duration>) -> QueueTake {
         let mut deadline = wait.map(|wait| Instant::now() + wait);
         let mut patient = false;
@@ -113,12 +111,12 @@ impl WriteQueue {
         }
         let entries: Vec<QueuedMessage> = inner.messages.drain(..count).collect();
         inner.urgent -= entries.iter().filter(|entry| entry.message.is_urgent()).count();
+        // Woken calls push at once, which needs this lock.
         drop(inner);
         self.room.add_permits(entries.iter().filter(|entry| entry.has_room).count());
         QueueTake::Messages(entries.into_iter().map(|entry| entry.message).collect())
     }
 
-    /// Returns the number of queued messages.
     pub(crate) fn len(&self) -> usize {
         self.lock().messages.len()
     }
@@ -130,13 +128,13 @@ impl WriteQueue {
         self.ready.notify_one();
     }
 
-    /// Closes the queue and drops its messages. Dropping a waiter reports to its call that nothing
-    /// will be written.
+    /// Closes the queue and drops its messages, so that every waiting call gets an error.
     pub(crate) fn abandon(&self) {
         self.close();
         let mut inner = self.lock();
         let left = std::mem::take(&mut inner.messages);
         inner.urgent = 0;
+        // Dropping a waiter wakes its call, which should not have to wait for this lock.
         drop(inner);
         drop(left);
     }
@@ -144,6 +142,7 @@ impl WriteQueue {
     fn add(&self, entry: QueuedMessage) {
         let urgent = entry.message.is_urgent();
         let mut inner = self.lock();
+        // The message is dropped, and its waiter reports that the writer has stopped.
         if inner.closed {
             return;
         }

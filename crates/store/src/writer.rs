@@ -20,14 +20,13 @@ use crate::statements::{probe, reserve, return_block, write_group};
 use crate::status::LedgerStatus;
 use crate::write_queue::{QueueTake, WriteQueue};
 
-/// Maximum number of messages per transaction.
+/// Maximum number of messages per transaction, so that waiters do not wait for a huge commit.
 const MAX_GROUP: usize = 4096;
-/// How often a failed write is retried.
+/// How long to wait before a failed write is retried.
 const PROBE_INTERVAL: Duration = Duration::from_millis(250);
-/// How long the queue must be idle before closed calls are sealed.
+/// How long the queue must be idle before closed calls are sealed; sealing must not delay calls.
 const SEAL_DELAY: Duration = Duration::from_secs(2);
 
-/// State of the writer thread.
 #[derive(Debug)]
 pub(crate) struct LedgerWriter {
     pub(crate) path: PathBuf,
@@ -45,7 +44,6 @@ pub(crate) struct LedgerWriter {
     unsealed: Vec<(i64, Option<SealDigest>)>,
 }
 
-/// State shared by the writer and the calls.
 #[derive(Debug)]
 pub(crate) struct WriterShared {
     pub(crate) queue: WriteQueue,
@@ -58,7 +56,7 @@ pub(crate) struct WriterShared {
 #[derive(Debug, Clone)]
 struct WriteTrouble {
     error: LedgerError,
-    /// `None` if a retry could hide a loss.
+    /// `None` if a retry could hide a lost write.
     next_probe: Option<Instant>,
 }
 
@@ -86,6 +84,7 @@ impl LedgerWriter {
     /// Runs until the queue is closed and empty.
     pub(crate) fn run(mut self) {
         let _end = AbandonOnDrop(Arc::clone(&self.shared));
+        // Calls of processes that ended early. If the query fails, the next process seals them.
         let left = unsealed_calls(&self.connection, MAX_GROUP).unwrap_or_default();
         self.unsealed = left.into_iter().map(|call| (call, None)).collect();
         loop {
@@ -139,7 +138,6 @@ impl LedgerWriter {
         }
     }
 
-    /// Removes journal entries that the database has.
     fn tidy_journal(&mut self) {
         let Some(journal) = &self.shared.journal else { return };
         if !self.backlog.is_empty() {
@@ -183,6 +181,7 @@ impl LedgerWriter {
 
     /// Writes a group in one transaction. Returns the reserved block of ids, if any.
     fn write(&mut self, group: &mut Group) -> rusqlite::Result<Option<IdBlock>> {
+        // Rows written to a file that was moved away would be lost.
         self.place.check()?;
         self.connection.prepare_cached("BEGIN IMMEDIATE")?.execute([])?;
         let written = self.write_inside(group).and_then(|block| {
@@ -197,6 +196,7 @@ impl LedgerWriter {
     }
 
     fn write_inside(&mut self, group: &mut Group) -> rusqlite::Result<Option<IdBlock>> {
+        // An empty backlog would commit without touching the disk and prove nothing.
         if self.trouble.is_some() {
             probe(&self.connection)?;
         }
@@ -209,7 +209,6 @@ impl LedgerWriter {
         reserve(&self.connection, self.block_size).map(Some)
     }
 
-    /// Seals closed calls. On failure they are sealed later, or by the next process.
     fn seal(&mut self) {
         if self.unsealed.is_empty() {
             return;
@@ -217,9 +216,11 @@ impl LedgerWriter {
         let calls = std::mem::take(&mut self.unsealed);
         match self.try_seal(&calls) {
             Ok(Some(head)) => {
+                // An older checkpoint proves less, but never reports an intact chain as changed.
                 let _unsigned = checkpoint::advance(&self.path, &self.connection, &head);
             }
             Ok(None) => {}
+            // Sealed at the next idle moment, or by the next process.
             Err(_) => self.unsealed = calls,
         }
     }
@@ -250,6 +251,7 @@ impl LedgerWriter {
             }
         }
         if let Some((path, _)) = self.retired.take() {
+            // A leftover file is read again at the next start, which changes nothing.
             let _left = std::fs::remove_file(path);
         }
         if let Some(journal) = &self.shared.journal {
@@ -261,9 +263,9 @@ impl LedgerWriter {
     }
 }
 
-/// Returns whether a write may be retried. After damage or a failed fsync, a later success proves
-/// nothing about the lost write.
 fn is_retryable(error: &rusqlite::Error) -> bool {
+    // After a failed fsync, the kernel may drop the dirty pages, so a later success proves nothing
+    // about the lost write.
     let fsync = error.sqlite_error().is_some_and(|error| {
         matches!(error.extended_code, ffi::SQLITE_IOERR_FSYNC | ffi::SQLITE_IOERR_DIR_FSYNC)
     });

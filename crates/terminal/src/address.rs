@@ -8,16 +8,15 @@ use switchboard_text::escape_line;
 
 use crate::form::{Typist, is_yes};
 
-/// Shows a URL and asks whether to open it.
 pub(crate) fn ask_person(ask: &UrlAsk, person: &mut impl Typist) -> Result<AskReply, AskReply> {
     let domain = escape_line(&ask.domain);
     let mut text = format!(
-        "It wants you to open this address:\n\n  {}\n\nThe domain is {}.\n",
+        "It asks you to open this URL:\n\n  {}\n\nThe domain is {}.\n",
         escape_line(&ask.url),
         console::style(domain).for_stderr().bold(),
     );
     for warning in &ask.warnings {
-        text.push_str(&format!("Beware: {}.\n", escape_line(warning)));
+        text.push_str(&format!("Warning: {}.\n", escape_line(warning)));
     }
     person.show(&text)?;
     if !is_yes(&person.line("Open it in your browser? [y/N] ")?) {
@@ -34,6 +33,7 @@ pub(crate) fn ask_person(ask: &UrlAsk, person: &mut impl Typist) -> Result<AskRe
 pub fn open_address(url: &str, browser: Option<&str>) -> Result<(), String> {
     let mut command =
         browser.and_then(|browser| browser_command(browser, url)).unwrap_or_else(|| opener(url));
+    // A browser that writes to the terminal would garble the question on it.
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let cannot = |why: String| format!("no browser could be started ({why})");
     let mut child = command.spawn().map_err(|error| cannot(error.to_string()))?;
@@ -54,6 +54,7 @@ fn browser_command(browser: &str, url: &str) -> Option<Command> {
     if cfg!(windows) || cfg!(target_os = "macos") {
         return None;
     }
+    // `BROWSER` is a list of alternatives separated by colons; only the first one is tried.
     let mut words = browser.split(':').next()?.split_whitespace();
     let mut command = Command::new(words.next()?);
     let mut placed = false;

@@ -9,11 +9,9 @@ use switchboard_wire::Json;
 
 use crate::error::CliError;
 
-/// The hint for invalid JSON arguments.
 const JSON_HINT: &str = "write them as {\"key\": value}";
 
-/// Parses `key=value`, `key:=JSON` and `key=@FILE` words according to the tool's schema. JSON
-/// values are kept as written, because a number may have more digits than a parsed one can hold.
+/// Parses `key=value`, `key:=JSON` and `key=@FILE` words according to the tool's schema.
 pub fn arguments_from_words(words: &[String], schema: Option<&Value>) -> Result<Json, CliError> {
     let mut object = BTreeMap::new();
     for word in words {
@@ -25,8 +23,9 @@ pub fn arguments_from_words(words: &[String], schema: Option<&Value>) -> Result<
             Some(key) => {
                 let value = Json::parse(value.trim().to_owned().into()).map_err(|error| {
                     CliError::usage(format!("the value of `{key}` is not JSON: {error}"))
-                        .with_hint("texts in JSON have quotes; `key=value` needs none")
+                        .with_hint("strings in JSON need quotes; `key=value` needs none")
                 })?;
+                // Kept as written: a number may have more digits than a parsed one can hold.
                 (key, value.as_str().to_owned())
             }
             None => {
@@ -37,7 +36,7 @@ pub fn arguments_from_words(words: &[String], schema: Option<&Value>) -> Result<
                         CliError::usage(format!(
                             "the file `{file}` for `{key}` cannot be read: {error}"
                         ))
-                        .with_hint("`key:=JSON` gives a text that begins with `@`")
+                        .with_hint("use `key:=JSON` for a text that begins with `@`")
                     })?,
                     None => value.to_owned(),
                 };
@@ -46,7 +45,7 @@ pub fn arguments_from_words(words: &[String], schema: Option<&Value>) -> Result<
         };
         if object.insert(key.to_owned(), value).is_some() {
             return Err(CliError::usage(format!("the argument `{key}` is given twice"))
-                .with_hint("a list is written as key:=[1,2]"));
+                .with_hint("write a list as key:=[1,2]"));
         }
     }
     let members =
@@ -60,7 +59,7 @@ pub fn arguments_from_json(text: &str) -> Result<Json, CliError> {
     let text = if text == "-" {
         std::io::stdin().read_to_string(&mut input).map_err(|error| {
             CliError::usage(format!("the arguments on standard input cannot be read: {error}"))
-                .with_hint("give one JSON object in UTF-8")
+                .with_hint("pass one JSON object in UTF-8")
         })?;
         input
     } else {
@@ -79,9 +78,6 @@ pub fn arguments_from_json(text: &str) -> Result<Json, CliError> {
 }
 
 /// Builds the arguments of a prompt from `key=value` words; every value is a string.
-///
-/// # Errors
-/// If a word has no `=`.
 pub fn text_arguments(words: &[String]) -> Result<Json, CliError> {
     let mut object = serde_json::Map::new();
     for word in words {

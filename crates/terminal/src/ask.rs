@@ -16,7 +16,6 @@ use crate::{asker, menu, tty};
 /// A reviewer that asks the person at this terminal. Leaving a question stops the command.
 #[derive(Clone, Debug)]
 pub struct TerminalReviewer {
-    /// Cancelled when the person wants to stop.
     pub stop: CancellationToken,
 }
 
@@ -33,7 +32,6 @@ pub enum QuestionOutcome {
 /// A question that this face leaves open. Dropping it reports that there is no answer.
 #[derive(Debug)]
 pub struct HeldQuestion {
-    /// The sender of the answer, which is only kept alive.
     _answer: Box<dyn Any + Send>,
 }
 
@@ -145,6 +143,7 @@ pub async fn ask_line(question: &str) -> Option<String> {
     let question = question.to_owned();
     let read = tokio::task::spawn_blocking(move || {
         let mut out = std::io::stderr();
+        // On standard error, because standard output may be redirected to a file.
         write!(out, "{question}").and_then(|()| out.flush()).ok()?;
         let mut line = String::new();
         match std::io::stdin().read_line(&mut line) {
@@ -155,7 +154,7 @@ pub async fn ask_line(question: &str) -> Option<String> {
     read.await.ok().flatten()
 }
 
-/// Returns the reason for a question, with the effect of "always" and the risk.
+/// Returns the reason for a question, with the reason to ask again and the risk.
 pub fn reason_with_all(why: &str, anyway: Option<&str>, risk: &Risk) -> String {
     match anyway {
         Some(anyway) => reason_with_risk(&format!("{why}; {anyway}"), risk),
@@ -175,9 +174,7 @@ pub struct CallQuestion {
     pub title: String,
     /// The arguments as the exact text of a JSON object.
     pub arguments: String,
-    /// The reason for the question.
     pub why: String,
-    /// The problem with the previous answer.
     pub problem: Option<String>,
     /// Whether the target is a tool; only tools can be allowed always.
     pub is_tool: bool,
@@ -198,7 +195,7 @@ impl CallQuestion {
 
     /// Presents the question; dropping the future withdraws it.
     pub async fn present(self) -> CallResponse {
-        let choice = asker::withdrawable("(no longer asked)", move |standing| {
+        let choice = asker::withdrawable("(question withdrawn)", move |standing| {
             if let Some(problem) = &self.problem {
                 let mut out = std::io::stderr();
                 writeln!(out, "That cannot be sent: {}", escape_line(problem)).ok()?;
@@ -206,7 +203,7 @@ impl CallQuestion {
             let can_always = if self.is_tool {
                 AlwaysOption::Yes
             } else {
-                AlwaysOption::NotFor("only tools have a list")
+                AlwaysOption::NotFor("this applies to tools only")
             };
             let Self { title, arguments, why, .. } = &self;
             menu::ask(&ReviewCard { title, arguments, why, can_always }, standing)

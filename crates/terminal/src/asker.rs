@@ -17,7 +17,6 @@ const CLEAR_TIMEOUT: Duration = Duration::from_millis(300);
 /// An asker that asks the person at this terminal. Nothing else may read from the terminal.
 #[derive(Clone, Debug)]
 pub struct TerminalAsker {
-    /// Prints updates about questions.
     pub printer: Printer,
 }
 
@@ -52,7 +51,6 @@ impl Asker for TerminalAsker {
 /// An asker for runs without a person: declines every question and reports it on standard error.
 #[derive(Clone, Debug)]
 pub struct DecliningAsker {
-    /// Prints updates about questions.
     pub printer: Printer,
 }
 
@@ -73,22 +71,23 @@ impl Asker for DecliningAsker {
 
 /// Reports that a question was declined because no person is available.
 pub fn tell_declined(printer: &Printer, server: &str, message: &str) {
+    // A server chooses the length of its message, which must not flood the terminal.
     let message: String = message.chars().take(200).collect();
     printer.warn(
-        &format!("server `{server}` asked something, which was declined: {message}"),
-        Some("nobody can be asked here; run it at a terminal or with `--wait-for-review`"),
+        &format!("a question of server `{server}` was declined: {message}"),
+        Some("there is no terminal to ask on; use one, or pass `--wait-for-review`"),
     );
 }
 
 /// Reports that an action at a URL is complete.
 pub fn tell_completed(printer: &Printer, server: &str) {
     let server = escape_line(server);
-    printer.say(&format!("server `{server}` says that what it asked you to do is done"));
+    printer.say(&format!("server `{server}` reports that the requested action is complete"));
 }
 
 /// Reports that a question was refused without asking a person.
 pub fn tell_turned_down(printer: &Printer, server: &str, why: &str) {
-    printer.warn(&format!("what server `{server}` asked was turned down: {why}"), None);
+    printer.warn(&format!("a question of server `{server}` was refused: {why}"), None);
 }
 
 /// Returns a line about a question that ended without the person at this terminal.
@@ -101,7 +100,7 @@ pub(crate) fn update_line(news: &QuestionUpdate<'_>) -> Option<String> {
 }
 
 /// The line for a question that expired.
-pub const EXPIRED_LINE: &str = "(nobody answered in time)";
+pub const EXPIRED_LINE: &str = "(the question expired)";
 
 /// Returns a line about an answer from another face.
 pub fn answered_elsewhere(by: &str, word: &str) -> String {
@@ -111,7 +110,7 @@ pub fn answered_elsewhere(by: &str, word: &str) -> String {
 /// Presents a server's question to the person; dropping the future withdraws it. Returns `None` if
 /// the terminal was closed.
 pub async fn present_ask(ask: Ask) -> Option<AskReply> {
-    let reply = withdrawable("\n(the server no longer asks)", move |standing| {
+    let reply = withdrawable("\n(the server withdrew its question)", move |standing| {
         form::ask_person(&ask, &mut KeyboardTypist::new(standing))
     });
     let reply = reply.await.unwrap_or(AskReply::Cancel);
@@ -119,8 +118,7 @@ pub async fn present_ask(ask: Ask) -> Option<AskReply> {
     (reply != AskReply::Cancel || !tty::is_terminal_gone()).then_some(reply)
 }
 
-/// Asks on a blocking thread, which may wait for the keyboard. Dropping the future withdraws the
-/// question and prints `farewell`. Returns `None` if the thread failed.
+/// Asks on a blocking thread; dropping the future withdraws the question and prints `farewell`.
 pub(crate) async fn withdrawable<T: Send + 'static>(
     farewell: &'static str,
     ask: impl FnOnce(QuestionState) -> T + Send + 'static,
@@ -133,12 +131,12 @@ pub(crate) async fn withdrawable<T: Send + 'static>(
         drop::<mpsc::Sender<()>>(asking);
         answer
     });
+    // A panic in the thread has been printed; for the caller, the question has no answer.
     let answer = asked.await.ok();
     withdraw.question = None;
     answer
 }
 
-/// Withdraws a question when dropped.
 struct WithdrawOnDrop {
     question: Option<(QuestionState, mpsc::Receiver<()>)>,
     farewell: &'static str,

@@ -8,13 +8,10 @@ use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-/// The path of the redirect URI.
 const CALLBACK_PATH: &str = "/callback";
-/// Maximum size of a request head.
 const MAX_HEAD_BYTES: usize = 16 << 10;
 /// How long a browser may take to send its request.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(10);
-/// Maximum number of concurrent connections.
 const MAX_VISITORS: usize = 16;
 
 /// A listener for the browser's redirect.
@@ -36,7 +33,6 @@ pub enum CallbackPage {
     Done,
     /// The redirect does not belong to the pending login.
     Wrong,
-    /// The login was denied or failed.
     Failed,
 }
 
@@ -47,6 +43,7 @@ impl CallbackListener {
         let on = |port: u16| TcpListener::bind(("127.0.0.1", port));
         let listener = match (fixed, before) {
             (Some(port), _) => on(port).await?,
+            // A registration may be bound to the port, but a login with another one is worth a try.
             (None, Some(port)) => match on(port).await {
                 Ok(listener) => listener,
                 Err(_) => on(0).await?,
@@ -67,6 +64,8 @@ impl CallbackListener {
         let mut talks = JoinSet::new();
         loop {
             tokio::select! {
+                // Beyond the limit, connections wait in the accept queue; a local program cannot
+                // exhaust memory.
                 accepted = self.listener.accept(), if talks.len() < MAX_VISITORS => {
                     let Ok((stream, _)) = accepted else { continue };
                     talks.spawn(receive(stream, self.port, visits.clone()));
@@ -86,10 +85,10 @@ impl CallbackVisit {
             CallbackPage::Wrong => (
                 "400 Bad Request",
                 "Not this login",
-                "This answer does not belong to the login that is waited for.",
+                "This response does not belong to the pending login.",
             ),
             CallbackPage::Failed => {
-                ("200 OK", "Not logged in", "It did not work out; the terminal says why.")
+                ("200 OK", "Not logged in", "The login failed; see the terminal for details.")
             }
         };
         respond(&mut self.stream, status, title, text).await;
@@ -101,7 +100,13 @@ async fn receive(mut stream: TcpStream, port: u16, visits: mpsc::Sender<Callback
     let Ok(Some(head)) = timeout(REQUEST_TIMEOUT, read_head(&mut stream)).await else { return };
     let target = request_target(&head, port);
     let Some(target) = target else {
-        respond(&mut stream, "404 Not Found", "Nothing here", "Only answers come here.").await;
+        respond(
+            &mut stream,
+            "404 Not Found",
+            "Not found",
+            "Only login redirects are accepted here.",
+        )
+        .await;
         return;
     };
     let url = format!("http://127.0.0.1:{port}{target}");
@@ -109,8 +114,7 @@ async fn receive(mut stream: TcpStream, port: u16, visits: mpsc::Sender<Callback
     _ = visits.send(CallbackVisit { url, stream }).await;
 }
 
-/// Returns the request target if the request is for our path and names our address in `Host`. Other
-/// host names are rejected to prevent DNS rebinding.
+/// Returns the request target if the request is for our path and names our address in `Host`.
 fn request_target(head: &str, port: u16) -> Option<String> {
     let mut lines = head.lines();
     let mut words = lines.next()?.split(' ');
@@ -122,6 +126,7 @@ fn request_target(head: &str, port: u16) -> Option<String> {
         name.eq_ignore_ascii_case("host").then(|| value.trim())
     });
     let hosts: Vec<&str> = hosts.collect();
+    // Other host names are rejected to prevent DNS rebinding.
     let ours = [format!("127.0.0.1:{port}"), format!("localhost:{port}")];
     // Reject duplicate headers: a proxy may have validated the other one.
     let ours = matches!(hosts.as_slice(), [host] if ours.iter().any(|name| name == host));

@@ -14,10 +14,14 @@ use crate::asker::update_line;
 /// An item that waits for the person.
 #[derive(Debug)]
 pub enum DeskItem {
-    /// Whether a call may run.
-    Question { question: CallQuestion, answer: oneshot::Sender<Answer> },
-    /// A question of a server.
-    Ask { ask: Ask, reply: oneshot::Sender<AskReply> },
+    Question {
+        question: CallQuestion,
+        answer: oneshot::Sender<Answer>,
+    },
+    Ask {
+        ask: Ask,
+        reply: oneshot::Sender<AskReply>,
+    },
     /// An update about a question that ended without this person; escaped for display.
     Notice(String),
 }
@@ -76,14 +80,14 @@ impl Asker for ChatReviewer {
 
     fn notify_completed(&self, server: &str) {
         let server = escape_line(server);
-        let notice = format!("server `{server}` says that what it asked you to do is done");
+        let notice = format!("server `{server}` reports that the requested action is complete");
         self.queue_notice(notice);
     }
 
     fn notify_refused(&self, server: &str, why: &str) {
         let server = escape_line(server);
         let why = escape_line(why);
-        let notice = format!("! what server `{server}` asked was turned down: {why}");
+        let notice = format!("! a question of server `{server}` was refused: {why}");
         self.queue_notice(notice);
     }
 
@@ -93,5 +97,5 @@ impl Asker for ChatReviewer {
 }
 
 fn terminal_gone() -> Unanswered {
-    Unanswered { message: "the question was left without an answer".to_owned(), hint: None }
+    Unanswered { message: "the question was not answered".to_owned(), hint: None }
 }

@@ -1,5 +1,4 @@
-//! The prompt: a line editor with history and completion, or plain lines if the terminal is not
-//! capable.
+//! The prompt: a line editor with history and completion, or plain lines on a simple terminal.
 
 use std::borrow::Cow;
 use std::io;
@@ -36,7 +35,6 @@ pub trait CompleteArgs: Send + Sync {
 /// The result of reading a line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EditorLine {
-    /// Text of one or more lines.
     Text(String),
     Interrupted,
     /// Ctrl-D, or the end of the input.
@@ -52,7 +50,7 @@ pub enum EditorError {
     Input(#[source] io::Error),
 }
 
-/// The prompt.
+/// The prompt of a conversation.
 pub struct PromptEditor {
     /// `None` if lines cannot be edited.
     lines: Option<rustyline::Editor<LineAssistant, MemHistory>>,
@@ -96,6 +94,7 @@ impl PromptEditor {
             lines.add_history_entry(text.as_str()).map_err(EditorError::Terminal)?;
             let added = self.file.as_ref().map_or(Ok(()), |file| file.add(text));
             if let Err(error) = added {
+                // Reported once: the next line would fail in the same way.
                 self.warning = Some(format!("the history cannot be written: {error}"));
                 self.file = None;
             }
@@ -148,18 +147,17 @@ fn line_editor(
         .build();
     let history = MemHistory::with_config(&config);
     let mut lines = rustyline::Editor::with_history(config, history)?;
-    let goes_on = Arc::new(AtomicBool::new(false));
-    lines.set_helper(Some(LineAssistant { completions, goes_on: Arc::clone(&goes_on) }));
+    let continues = Arc::new(AtomicBool::new(false));
+    lines.set_helper(Some(LineAssistant { completions, continues: Arc::clone(&continues) }));
     for enter in ['\r', '\n'] {
         lines.bind_sequence(KeyEvent::alt(enter), EventHandler::Simple(Cmd::Newline));
         let handler =
-            EventHandler::Conditional(Box::new(EnterKey { goes_on: Arc::clone(&goes_on) }));
+            EventHandler::Conditional(Box::new(EnterKey { continues: Arc::clone(&continues) }));
         lines.bind_sequence(KeyEvent::from(enter), handler);
     }
     Ok(lines)
 }
 
-/// Reads lines without editing.
 fn plain(prompt: &str) -> Result<EditorLine, EditorError> {
     if io::stdin().is_terminal() {
         let mut out = io::stdout();
@@ -186,14 +184,9 @@ fn read_plain(mut input: impl BufRead) -> io::Result<EditorLine> {
     }
 }
 
-/// Handler of the Enter key, which ends the input, or continues it on the next line after a
-/// backslash.
-///
-/// The backslash is replaced by the line break immediately and not afterwards, so that a backslash
-/// before a line break in pasted text is kept. No rustyline command replaces a character and moves
-/// the cursor behind it, but completion does.
+/// Handler of the Enter key: ends the input, or continues it on the next line after a backslash.
 struct EnterKey {
-    goes_on: Arc<AtomicBool>,
+    continues: Arc<AtomicBool>,
 }
 
 impl ConditionalEventHandler for EnterKey {
@@ -204,16 +197,15 @@ impl ConditionalEventHandler for EnterKey {
         _: bool,
         context: &EventContext<'_>,
     ) -> Option<Cmd> {
-        let goes_on = context.pos() == context.line().len() && context.line().ends_with('\\');
-        self.goes_on.store(goes_on, Ordering::Relaxed);
-        goes_on.then_some(Cmd::Complete)
+        let continues = context.pos() == context.line().len() && context.line().ends_with('\\');
+        self.continues.store(continues, Ordering::Relaxed);
+        continues.then_some(Cmd::Complete)
     }
 }
 
-/// The completion and highlighting callbacks of the line editor.
 struct LineAssistant {
     completions: Arc<dyn CompleteArgs>,
-    goes_on: Arc<AtomicBool>,
+    continues: Arc<AtomicBool>,
 }
 
 impl Helper for LineAssistant {}
@@ -237,14 +229,16 @@ impl Completer for LineAssistant {
         position: usize,
         _: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<String>)> {
-        if self.goes_on.swap(false, Ordering::Relaxed) {
+        if self.continues.swap(false, Ordering::Relaxed) {
+            // The backslash is replaced now and not in the final text, where pasted backslashes
+            // must stay. No rustyline command replaces a character and moves the cursor behind it,
+            // but completion does.
             return Ok((position.saturating_sub(1), vec!["\n".to_owned()]));
         }
         Ok(usable_completions(&*self.completions, line, position))
     }
 }
 
-/// Returns the completions that can be displayed and inserted.
 fn usable_completions(
     completions: &dyn CompleteArgs,
     line: &str,

@@ -1,5 +1,4 @@
-//! A reviewer for runs without a person at the terminal: questions wait in the queue for another
-//! face.
+//! A reviewer for runs without a person at the terminal: questions wait for another face.
 
 use switchboard_host::{Ask, Asker, Question, QuestionUpdate, ReplyFuture, ReviewFuture, Reviewer};
 use switchboard_store::Matter;
@@ -8,11 +7,9 @@ use switchboard_text::escape_line;
 use crate::asker::{tell_turned_down, update_line};
 use crate::printer::Printer;
 
-/// A reviewer that leaves every question to other faces, and reports pending ones on standard
-/// error.
+/// A reviewer that leaves every question to other faces and reports it on standard error.
 #[derive(Clone, Debug)]
 pub struct ElsewhereReviewer {
-    /// Prints the pending questions.
     pub printer: Printer,
 }
 
@@ -58,12 +55,12 @@ pub fn waiting_line(id: &str, matter: &Matter) -> String {
         Matter::Review(review) => {
             let target = escape_line(&review.target);
             format!(
-                "`{server}/{target}` waits for a person: `switchboard review show {id}`, then \
+                "`{server}/{target}` needs approval: `switchboard review show {id}`, then \
                  `switchboard review answer {id} run` or `skip`"
             )
         }
         Matter::Ask(_) => format!(
-            "server `{server}` asks something: `switchboard review show {id}`, then `switchboard \
+            "server `{server}` has a question: `switchboard review show {id}`, then `switchboard \
              review answer {id} accept` or `decline`"
         ),
     }

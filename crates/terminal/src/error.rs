@@ -15,9 +15,7 @@ use crate::printer::talk;
 #[derive(Debug)]
 pub struct CliError {
     pub message: String,
-    /// The remedy, if one is known.
     pub hint: Option<String>,
-    /// The exit code of the program.
     pub code: u8,
 }
 
@@ -32,7 +30,7 @@ impl CliError {
         Self::new(exit_code::USAGE, message)
     }
 
-    /// Adds the remedy.
+    /// Adds the remedy to the error.
     #[must_use]
     pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());

@@ -2,13 +2,13 @@
 
 use switchboard_core::OutcomeKind;
 
-/// Success.
+/// The command was successful.
 pub const OK: u8 = 0;
 /// The tool ran and reported an error.
 pub const TOOL_ERROR: u8 = 1;
 /// Invalid command line: an unknown name or an invalid argument.
 pub const USAGE: u8 = 2;
-/// Invalid configuration.
+/// The configuration is invalid.
 pub const CONFIG: u8 = 3;
 /// The server could not be reached or refused the call; nothing ran.
 pub const NOT_RUN: u8 = 4;
@@ -25,15 +25,15 @@ pub const INTERRUPTED: u8 = 130;
 
 /// All codes with their descriptions, for the manual.
 pub const ALL: [(u8, &str); 10] = [
-    (OK, "everything went well"),
-    (TOOL_ERROR, "the tool ran and reports a failure"),
-    (USAGE, "the command line is wrong: an unknown name, an argument that does not fit"),
-    (CONFIG, "the configuration is wrong"),
-    (NOT_RUN, "the server could not be reached or turned the call down; nothing ran"),
-    (NOT_ALLOWED, "the call is not allowed, or a person said no"),
-    (FAILED, "the call failed or its end is not known; it may have run"),
-    (TROUBLE, "switchboard itself is in trouble: it cannot record, write or print"),
-    (LIMIT, "a conversation reached a limit, and nobody said that it should go on"),
+    (OK, "success"),
+    (TOOL_ERROR, "the tool ran and reported an error"),
+    (USAGE, "usage error: an unknown name or an invalid argument"),
+    (CONFIG, "configuration error"),
+    (NOT_RUN, "the server could not be reached or refused the call; nothing ran"),
+    (NOT_ALLOWED, "the call is not allowed, or a person rejected it"),
+    (FAILED, "the call failed or its outcome is unknown; it may have run"),
+    (TROUBLE, "internal error: switchboard cannot record, write or print"),
+    (LIMIT, "a conversation reached a limit and was not continued"),
     (INTERRUPTED, "interrupted"),
 ];
 
@@ -43,6 +43,7 @@ pub fn for_outcome(kind: OutcomeKind, reason: Option<&str>) -> u8 {
         OutcomeKind::Ok => OK,
         OutcomeKind::ToolError => TOOL_ERROR,
         OutcomeKind::Denied | OutcomeKind::Rejected => NOT_ALLOWED,
+        // The server got no request; the reason tells whether the user can correct that.
         OutcomeKind::NotSent => match reason {
             Some("unknown_server" | "not_listed" | "bad_arguments") => USAGE,
             Some("disabled" | "not_approved" | "not_allowed") => NOT_ALLOWED,

@@ -13,18 +13,18 @@ use switchboard_vetting::EntryFinding;
 use crate::asker::withdrawable;
 use crate::form::Typist;
 use crate::keys::KeyboardTypist;
+use crate::menu::pretty;
 
 /// Maximum number of tools in the short description.
 const MAX_LISTED_TOOLS: usize = 12;
 const MAX_LISTED_FINDINGS: usize = 8;
 /// Maximum number of prompts; after that, the answer is "not now".
 const MAX_TRIES: usize = 5;
-/// Maximum width of the column of names.
 const MAX_NAME_CHARS: usize = 32;
 
-const QUESTION: &str = "Use it?  [y] yes, as it is   [n] not now   [a] look at all  > ";
+const QUESTION: &str = "Approve it?  [y] yes, as shown   [n] not now   [a] show everything  > ";
 
-/// The answer of the person.
+/// A person's answer about a new server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NewServerAnswer {
     Use,
@@ -35,7 +35,7 @@ pub enum NewServerAnswer {
 
 /// Shows the server and asks; dropping the future withdraws the question.
 pub async fn present_new_server(new: NewServer, width: usize) -> NewServerAnswer {
-    let asking = withdrawable("\n(no longer asked)", move |standing| {
+    let asking = withdrawable("\n(question withdrawn)", move |standing| {
         decide(&new, width, &mut KeyboardTypist::new(standing))
     });
     asking.await.unwrap_or(NewServerAnswer::Left)
@@ -59,7 +59,6 @@ fn decide(new: &NewServer, width: usize, person: &mut impl Typist) -> NewServerA
     asked.unwrap_or(NewServerAnswer::Left)
 }
 
-/// Returns the short description: command, tools and findings.
 fn short_text(new: &NewServer, width: usize) -> String {
     let mut text = heading(new);
     let mut tools: Vec<&NewDefinition> = definitions_by_kind(new, PinKind::Tool).collect();
@@ -70,6 +69,7 @@ fn short_text(new: &NewServer, width: usize) -> String {
         _ => format!("  it offers {count} tools:\n"),
     });
     if count > MAX_LISTED_TOOLS {
+        // If not all of them fit, the riskiest ones must be among those shown.
         tools.sort_by_key(|tool| Reverse(score(tool)));
     }
     let column =
@@ -79,7 +79,7 @@ fn short_text(new: &NewServer, width: usize) -> String {
         text.push_str(&row(tool, column, width));
     }
     if let Some(more) = count.checked_sub(MAX_LISTED_TOOLS).filter(|more| *more > 0) {
-        text.push_str(&format!("    and {more} more of less risk\n"));
+        text.push_str(&format!("    and {more} more with lower risk\n"));
     }
     for (kind, word) in [(PinKind::Prompt, "prompts"), (PinKind::Template, "resource templates")] {
         let names: Vec<&str> =
@@ -90,7 +90,7 @@ fn short_text(new: &NewServer, width: usize) -> String {
         }
     }
     for said in definitions_by_kind(new, PinKind::Instructions) {
-        let line = format!("  it tells models: {}", escape_line(&said.says));
+        let line = format!("  instructions for models: {}", escape_line(&said.says));
         text.push_str(&format!("{}\n", cut(&line, width)));
     }
     text.push_str(&findings(new));
@@ -102,9 +102,7 @@ fn heading(new: &NewServer) -> String {
     let how = escape_line(&new.how);
     let is_address = how.starts_with("http://") || how.starts_with("https://");
     let verb = if is_address { "is at" } else { "runs" };
-    let mut text = format!(
-        "\nServer `{name}` is new: nobody has agreed to what it offers.\n  it {verb}: {how}\n"
-    );
+    let mut text = format!("\nServer `{name}` is new and not approved.\n  it {verb}: {how}\n");
     for finding in &new.entry_findings {
         text.push_str(&format!("  {}\n", finding_line(finding)));
     }
@@ -122,7 +120,7 @@ fn row(tool: &NewDefinition, column: usize, width: usize) -> String {
     let padding = " ".repeat(column.saturating_sub(measure_text_width(&name)));
     let mut about = vec![format!("risk {:>2}", score(tool))];
     if !tool.hints.is_empty() {
-        about.push(format!("says {}", tool.hints.join(", ")));
+        about.push(format!("claims {}", tool.hints.join(", ")));
     }
     let says = escape_line(&tool.says);
     if !says.is_empty() {
@@ -133,23 +131,23 @@ fn row(tool: &NewDefinition, column: usize, width: usize) -> String {
 
 fn findings(new: &NewServer) -> String {
     if new.found.is_empty() {
-        return "  the scanner found nothing in it\n".to_owned();
+        return "  the scanner found nothing\n".to_owned();
     }
     let mut text = "  the scanner found:\n".to_owned();
     for one in new.found.iter().take(MAX_LISTED_FINDINGS) {
         text.push_str(&finding_text(one));
     }
     if let Some(more) = new.found.len().checked_sub(MAX_LISTED_FINDINGS).filter(|more| *more > 0) {
-        text.push_str(&format!("    and something in {more} more\n"));
+        text.push_str(&format!("    and findings in {more} more\n"));
     }
     if new.found.iter().any(Flagged::is_held) {
-        text.push_str("  what is held stays held, whatever you answer\n");
+        text.push_str("  quarantined definitions stay quarantined, whatever you answer\n");
     }
     text
 }
 
 fn finding_text(one: &Flagged) -> String {
-    let state = if one.is_held() { "held" } else { "asked about" };
+    let state = if one.is_held() { "quarantined" } else { "needs review" };
     let name = if one.name.is_empty() { "instructions" } else { &one.name };
     let mut text = format!("    {state}: {} `{}`\n", one.kind.as_str(), escape_line(name));
     for finding in &one.findings {
@@ -161,7 +159,6 @@ fn finding_text(one: &Flagged) -> String {
     text
 }
 
-/// Returns the full definitions.
 fn full_text(new: &NewServer) -> String {
     let mut text = heading(new);
     for one in &new.definitions {
@@ -177,22 +174,12 @@ fn full_text(new: &NewServer) -> String {
         }
     }
     if new.found.is_empty() {
-        text.push_str("  the scanner found nothing in it\n");
+        text.push_str("  the scanner found nothing\n");
     }
     for one in &new.found {
         text.push_str(&finding_text(one));
     }
     text
-}
-
-/// Pretty-prints JSON only if that preserves it exactly; a duplicate member, for example, would be
-/// lost.
-fn pretty(definition: &str) -> String {
-    serde_json::from_str::<serde_json::Value>(definition)
-        .ok()
-        .filter(|value| serde_json::to_string(value).is_ok_and(|text| text == definition))
-        .and_then(|value| serde_json::to_string_pretty(&value).ok())
-        .unwrap_or_else(|| definition.to_owned())
 }
 
 fn definitions_by_kind(new: &NewServer, kind: PinKind) -> impl Iterator<Item = &NewDefinition> {

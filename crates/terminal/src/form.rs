@@ -10,10 +10,8 @@ use crate::{address, sampling};
 /// Maximum number of attempts per field, and of corrections per form.
 const MAX_TRIES: usize = 10;
 
-/// The input that declines the form in any field.
 const DECLINE_WORD: &str = "!decline";
 
-/// A person who can be prompted for lines.
 pub(crate) trait Typist {
     /// Shows a text that is already escaped.
     fn show(&mut self, text: &str) -> Result<(), AskReply>;
@@ -23,7 +21,6 @@ pub(crate) trait Typist {
     fn open(&mut self, url: &str) -> Result<(), String>;
 }
 
-/// Presents a server's question and waits for the reply.
 pub(crate) fn ask_person(ask: &Ask, person: &mut impl Typist) -> AskReply {
     let reply = match &ask.kind {
         AskKind::Form(form) => person.show(&heading(ask)).and_then(|()| fill_in(form, person)),
@@ -49,8 +46,8 @@ fn heading(ask: &Ask) -> String {
 
 fn fill_in(form: &Form, person: &mut impl Typist) -> Result<AskReply, AskReply> {
     person.show(&format!(
-        "(What you fill in goes to that server. Enter takes what is in [brackets]; {DECLINE_WORD} says no; \
-         Ctrl-C leaves.)\n"
+        "(Your input is sent to that server. Enter accepts the value in [brackets]; {DECLINE_WORD} \
+         declines; Ctrl-C leaves.)\n"
     ))?;
     let mut content = Map::new();
     for field in &form.fields {
@@ -68,7 +65,7 @@ fn fill_in(form: &Form, person: &mut impl Typist) -> Result<AskReply, AskReply> 
             }
         }
     }
-    person.show("That does not fit the form, so nothing is sent.\n")?;
+    person.show("The input does not match the form, so nothing is sent.\n")?;
     Ok(AskReply::Cancel)
 }
 
@@ -98,9 +95,8 @@ fn fill_in_field(
     Err(AskReply::Cancel)
 }
 
-/// Returns the description of a field.
 fn about(field: &Field) -> String {
-    let need = if field.required { "required" } else { "may be left out" };
+    let need = if field.required { "required" } else { "optional" };
     let mut text = format!("\n{} ({}; {need})\n", escape_line(field.label()), kind(&field.kind));
     if let Some(description) = field.description.as_deref().filter(|text| !text.is_empty()) {
         text.push_str(&format!("  {}\n", escape_line(description)));
@@ -138,10 +134,10 @@ fn kind(kind: &FieldKind) -> String {
             format!("{what}{}", between(bound(least), bound(most), ""))
         }
         FieldKind::Boolean => "y or n".to_owned(),
-        FieldKind::Choice(_) => "one of these, by its number".to_owned(),
+        FieldKind::Choice(_) => "the number of one of these".to_owned(),
         FieldKind::Choices { fewest, most, .. } => {
             let how_many = between(count(fewest), count(most), " of them");
-            format!("numbers with commas between{how_many}")
+            format!("comma-separated numbers{how_many}")
         }
     }
 }
@@ -180,7 +176,7 @@ fn send(
     let mut text = "\nThis would be sent:\n".to_owned();
     for field in &form.fields {
         let value = content.get(&field.name).map(|value| value_text(field, value));
-        let value = value.unwrap_or_else(|| "(left out)".to_owned());
+        let value = value.unwrap_or_else(|| "(omitted)".to_owned());
         text.push_str(&format!("  {}: {value}\n", escape_line(field.label())));
     }
     person.show(&text)?;

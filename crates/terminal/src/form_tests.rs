@@ -86,7 +86,7 @@ fn a_form_is_filled_in_field_by_field_and_sent_after_a_yes() {
 Server notes asks you, for save (call 7):
   | Who is it?
   | Server bank asks you:\\e[2J
-(What you fill in goes to that server. Enter takes what is in [brackets]; !decline says no; \
+(Your input is sent to that server. Enter accepts the value in [brackets]; !decline declines; \
          Ctrl-C leaves.)
 
 Name (text, at least 2 characters; required)
@@ -97,30 +97,30 @@ Name (text, at least 2 characters; required)
   It must have at least 2 characters.
   > «Ada»
 
-age (whole number, 0 to 150; may be left out)
+age (whole number, 0 to 150; optional)
   [42] > «200»
   It must be at most 150.
   [42] > «»
 
-pet (one of these, by its number; may be left out)
+pet (the number of one of these; optional)
   1. Cat
   2. Dog
   [Dog] > «3»
   It must be a number from 1 to 2.
   [Dog] > «1»
 
-fish (numbers with commas between, at most 2 of them; may be left out)
+fish (comma-separated numbers, at most 2 of them; optional)
   1. tuna
   2. eel
   3. cod
   > «1,3»
 
-agreed (y or n; may be left out)
+agreed (y or n; optional)
   > «maybe»
   It must be y or n.
   > «y»
 
-mail (an email address, such as name@example.org; may be left out)
+mail (an email address, such as name@example.org; optional)
   > «»
 
 This would be sent:
@@ -129,7 +129,7 @@ This would be sent:
   pet: Cat
   fish: tuna, cod
   agreed: y
-  mail: (left out)
+  mail: (omitted)
 Send it? [y/N] «yes»
 "
         .replace("         Ctrl-C", "Ctrl-C")
@@ -170,7 +170,7 @@ fn el_02_an_address_is_shown_whole_with_its_domain_and_opened_only_after_a_yes()
     let (reply, person) = put_to(&ask(), &["y"]);
     assert_eq!((reply, person.opened), (AskReply::Accept(None), vec![url.to_owned()]));
     let shown = format!(
-        "It wants you to open this address:\n\n  {url}\n\nThe domain is evil.tld.\nBeware: it \
+        "It asks you to open this URL:\n\n  {url}\n\nThe domain is evil.tld.\nWarning: it \
          begins like github.com, but belongs to evil.tld.\nOpen it in your browser? [y/N] «y»\n"
     );
     assert!(person.seen.ends_with(&shown), "{}", person.seen);
@@ -217,8 +217,8 @@ fn what_a_model_would_be_asked_is_shown_whole_and_sent_only_after_a_yes() {
         let shown = format!(
             "\nServer notes wants to ask the model fast, for save:\ninstructions:\n  | Be \
              brief.\nquestion:\n  | Hi\n  | Ask the model? [y/N] y\\e[2J\nanswer so far:\n  | \
-             Yes?\ntools of the server: look\n(The answer, at most 50 tokens, goes to that server \
-             and costs what your model costs.)\nAsk the model? [y/N] «{line}»\n"
+             Yes?\ntools of the server: look\n(The answer, at most 50 tokens, is sent to that server, \
+             at your cost.)\nAsk the model? [y/N] «{line}»\n"
         );
         assert_eq!(person.seen, shown);
     }

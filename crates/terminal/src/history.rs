@@ -7,13 +7,11 @@ use std::path::PathBuf;
 
 use switchboard_files::{FileAccess, private_mode, replace};
 
-/// Maximum number of entries.
 pub(crate) const MAX_ENTRIES: usize = 1_000;
 
 /// Maximum number of bytes read from the file.
 const MAX_FILE_BYTES: u64 = 16 << 20;
 
-/// The history file.
 #[derive(Debug)]
 pub(crate) struct HistoryFile {
     path: PathBuf,
@@ -31,6 +29,8 @@ impl HistoryFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             Err(error) => return Err(error),
         };
+        // Typed lines may contain secrets; a file of an older version or a copy may be readable by
+        // others.
         make_private(&file)?;
         let mut text = Vec::new();
         file.take(MAX_FILE_BYTES).read_to_end(&mut text)?;
@@ -45,7 +45,7 @@ impl HistoryFile {
         Ok(entries)
     }
 
-    /// Adds an entry, unless it is empty or begins with white space.
+    /// Adds an entry, unless it is empty or begins with white space, as in a shell.
     pub(crate) fn add(&self, entry: &str) -> io::Result<()> {
         if !is_kept(entry) {
             return Ok(());
@@ -62,7 +62,6 @@ impl HistoryFile {
     }
 }
 
-/// Returns whether an entry belongs in the history.
 pub(crate) fn is_kept(entry: &str) -> bool {
     !entry.starts_with(char::is_whitespace) && !entry.is_empty()
 }

@@ -31,13 +31,12 @@ enum Signal {
     Interrupt,
     Terminate,
     /// The terminal was closed.
-    #[cfg_attr(windows, expect(dead_code, reason = "what ends there cannot be outlived"))]
+    #[cfg_attr(windows, expect(dead_code, reason = "Windows ends the process anyway"))]
     HangUp,
 }
 
 impl Interrupts {
-    /// Starts listening. The first signal cancels the token, the second exits at once, unless
-    /// Ctrl-C is taken over.
+    /// Starts listening; the first signal cancels the token, the second one exits at once.
     pub fn watch() -> Self {
         let (count, presses) = watch::channel(0);
         let interrupts = Self {
@@ -99,6 +98,7 @@ impl Presses {
     /// Waits for the next Ctrl-C.
     pub async fn next(&mut self) {
         if self.presses.changed().await.is_err() {
+            // The sender lives as long as the listener task, so this only happens during shutdown.
             std::future::pending::<()>().await;
         }
     }
@@ -116,7 +116,6 @@ fn leave() {
     std::process::exit(i32::from(exit_code::INTERRUPTED));
 }
 
-/// The signals of this process, from the time of creation.
 #[cfg(unix)]
 struct ProcessSignals {
     terminate: Option<tokio::signal::unix::Signal>,
@@ -151,8 +150,7 @@ async fn wait_for_signal(signal: Option<&mut tokio::signal::unix::Signal>) {
     }
 }
 
-/// Returns whether this process was started with `SIGHUP` ignored, as by `nohup`. Detected only on
-/// Linux.
+/// Returns whether this process was started with `SIGHUP` ignored, as by `nohup`; Linux only.
 #[cfg(unix)]
 fn ignores_hang_up() -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
@@ -182,9 +180,8 @@ impl ProcessSignals {
         }
     }
 
-    /// Waits for the next signal. Closing the window terminates the process a few seconds later in
-    /// any case, so it is not reported as a hang-up.
     async fn next(&mut self) -> Signal {
+        // Windows ends the process a few seconds after its window, so closing is not a hang-up.
         tokio::select! {
             _ = tokio::signal::ctrl_c() => Signal::Interrupt,
             Some(()) = async { self.break_off.as_mut()?.recv().await } => Signal::Terminate,

@@ -28,18 +28,16 @@ impl QuestionState {
         self.raw.restore();
     }
 
-    /// Returns whether the question has not been withdrawn.
     pub(crate) fn is_open(&self) -> bool {
         !self.withdrawn.load(Ordering::Acquire)
     }
 
-    /// Enters raw mode.
+    /// Enters raw mode, until the question is withdrawn.
     #[cfg(unix)]
     pub(crate) fn enter_raw(&self) {
         self.raw.enter();
     }
 
-    /// Restores the terminal mode.
     #[cfg(unix)]
     pub(crate) fn leave_raw(&self) {
         self.raw.restore();
@@ -50,7 +48,6 @@ impl QuestionState {
     }
 }
 
-/// A person at standard input and standard error.
 pub(crate) struct KeyboardTypist {
     standing: QuestionState,
 }
@@ -85,6 +82,7 @@ impl Typist for KeyboardTypist {
         let mut line = crate::raw::LineBuffer::default();
         loop {
             self.standing.check_open()?;
+            // Polls instead of blocking, so that a withdrawn question stops reading the keyboard.
             let Some(bytes) = crate::raw::read_key().map_err(|_| AskReply::Cancel)? else {
                 continue;
             };

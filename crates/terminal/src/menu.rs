@@ -5,20 +5,16 @@ use switchboard_text::{escape_json, escape_line, hex_digest};
 use crate::keys::QuestionState;
 use crate::menu_person::TerminalPerson;
 
-/// Size from which arguments do not fit on a screen. To run them, the person must type the
-/// fingerprint that is shown at their end.
+/// Size from which arguments do not fit on a screen, so that their fingerprint must be typed.
 const LONG_BYTES: usize = 4_000;
 /// Number of characters of a fingerprint that must be typed.
 const TYPED_CHARS: usize = 6;
 
-/// The content of a review.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ReviewCard<'a> {
-    /// The call in one line.
     pub(crate) title: &'a str,
     /// The arguments exactly as they would be sent.
     pub(crate) arguments: &'a str,
-    /// The reason for the review.
     pub(crate) why: &'a str,
     pub(crate) can_always: AlwaysOption<'a>,
 }
@@ -27,24 +23,16 @@ pub(crate) struct ReviewCard<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AlwaysOption<'a> {
     Yes,
-    /// Not allowed, for this reason.
     NotFor(&'a str),
 }
 
-/// The decision of the person.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum MenuChoice {
-    /// Run the call once.
     Run,
-    /// Run the call and allow the tool for this session.
     Session,
-    /// Run the call and allow the tool permanently.
     Always,
-    /// Reject the call.
     Skip,
-    /// Reject the call with a message about what to do instead.
     Tell(String),
-    /// Run the call once with edited arguments.
     Edit(String),
 }
 
@@ -62,7 +50,6 @@ impl MenuEntry {
     const ALL: [Self; 6] =
         [Self::Run, Self::Session, Self::Always, Self::Skip, Self::Tell, Self::Edit];
 
-    /// Returns the key that selects the entry.
     pub(crate) const fn key(self) -> char {
         match self {
             Self::Run => 'r',
@@ -100,19 +87,16 @@ impl MenuEntry {
     }
 }
 
-/// A person who can be asked.
 pub(crate) trait MenuPerson {
     fn show(&mut self, text: &str) -> Option<()>;
     /// Lets the person choose; `None` if they leave.
     fn choose(&mut self, entries: &[MenuEntry]) -> Option<MenuEntry>;
-    /// Prompts for a line.
     fn line(&mut self, question: &str) -> Option<String>;
     /// Lets the person edit a text; the error is the reason of a failure.
     fn edit(&mut self, text: &str) -> Result<String, String>;
 }
 
-/// Asks the person at the terminal, and waits until the question is answered or withdrawn. Returns
-/// `None` if there is no answer.
+/// Asks the person at the terminal; `None` if they leave or the question is withdrawn.
 pub(crate) fn ask(card: &ReviewCard<'_>, standing: QuestionState) -> Option<MenuChoice> {
     decide(card, &mut TerminalPerson::new(standing))
 }
@@ -166,12 +150,12 @@ fn has_seen_all(
         return Some(true);
     }
     let typed = person.line(&format!(
-        "These are {} bytes. Type the fingerprint that stands below them to run it: ",
+        "These are {} bytes. Type the fingerprint below them to run the call: ",
         arguments.len()
     ))?;
     let seen = typed.trim() == fingerprint(arguments);
     if !seen {
-        person.show("That is not it; nothing runs.\n")?;
+        person.show("That does not match; nothing runs.\n")?;
     }
     Some(seen)
 }
@@ -180,9 +164,8 @@ fn fingerprint(arguments: &str) -> String {
     hex_digest([arguments.as_bytes()]).chars().take(TYPED_CHARS).collect()
 }
 
-/// Returns the entries to choose from. Edited arguments can only be run once, because an approval
-/// of them says nothing about later calls.
 fn entries(card: &ReviewCard<'_>, edited: Option<&str>) -> Vec<MenuEntry> {
+    // Edited arguments can only be run once: approving them says nothing about later calls.
     let always = edited.is_none() && card.can_always == AlwaysOption::Yes;
     let fits = |entry: &MenuEntry| match entry {
         MenuEntry::Always => always,
@@ -204,7 +187,7 @@ fn edited_arguments(
     }
     match serde_json::from_str::<serde_json::Value>(text) {
         Ok(serde_json::Value::Object(_)) => Ok(Some(text.to_owned())),
-        Ok(_) => Err(("the arguments have to be a JSON object".to_owned(), Some(text.to_owned()))),
+        Ok(_) => Err(("the arguments must be a JSON object".to_owned(), Some(text.to_owned()))),
         Err(error) => Err((format!("this is not JSON: {error}"), Some(text.to_owned()))),
     }
 }
@@ -227,9 +210,10 @@ fn card_text(card: &ReviewCard<'_>, arguments: &str) -> String {
 }
 
 /// Pretty-prints JSON only if that preserves it exactly.
-fn pretty(arguments: &str) -> String {
+pub(crate) fn pretty(arguments: &str) -> String {
     serde_json::from_str::<serde_json::Value>(arguments)
         .ok()
+        // A duplicate member would be lost, and the person would approve something else.
         .filter(|value| serde_json::to_string(value).is_ok_and(|text| text == arguments))
         .and_then(|value| serde_json::to_string_pretty(&value).ok())
         .unwrap_or_else(|| arguments.to_owned())

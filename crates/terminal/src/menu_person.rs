@@ -17,7 +17,6 @@ const ARMING_DELAY: Duration = Duration::from_millis(500);
 /// Maximum number of unrecognized answers.
 const MAX_TRIES: usize = 5;
 
-/// A person at standard input and standard error.
 pub(crate) struct TerminalPerson {
     term: Term,
     /// `None` if only lines can be read.
@@ -27,7 +26,6 @@ pub(crate) struct TerminalPerson {
     armed: bool,
 }
 
-/// The state of the menu when it is operated by keys.
 struct MenuKeys {
     chosen: MenuEntry,
 }
@@ -56,24 +54,23 @@ impl TerminalPerson {
         None
     }
 
-    /// Lets the person choose by key. Raw mode is entered before the menu is shown, so that no key
-    /// is lost, and keys that were pressed earlier are discarded.
     fn choose_by_key(&mut self, entries: &[MenuEntry], chosen: MenuEntry) -> Option<MenuEntry> {
         #[cfg(unix)]
         self.standing.enter_raw();
         tty::discard_keys();
+        // Raw mode comes first, so that no key is lost; keys pressed before it are discarded.
         let answer = self.arm().and_then(|()| self.read_keys(entries, chosen));
         #[cfg(unix)]
         self.standing.leave_raw();
         answer
     }
 
-    /// Waits before the first menu of a question, so that a key meant for the previous screen does
-    /// not answer it.
+    /// Waits before the first menu of a question.
     fn arm(&mut self) -> Option<()> {
         if std::mem::replace(&mut self.armed, true) {
             return Some(());
         }
+        // A key that was meant for the previous screen must not answer this question.
         self.term.write_line("  (one moment)").ok()?;
         let since = Instant::now();
         while since.elapsed() < ARMING_DELAY {
@@ -192,7 +189,6 @@ fn one_line(text: &str) -> String {
         .map_or_else(|| text.to_owned(), |value| value.to_string())
 }
 
-/// The effect of a key.
 #[derive(Debug, PartialEq, Eq)]
 enum KeyAction {
     Move(MenuEntry),

@@ -121,7 +121,7 @@ fn an_edit_that_changes_nothing_is_none() {
 #[test]
 fn what_is_not_an_object_is_refused_and_can_be_edited_further() {
     for (bad, why) in [
-        ("[1]", "the arguments have to be a JSON object"),
+        ("[1]", "the arguments must be a JSON object"),
         ("{\"a\":}", "this is not JSON: expected value at line 1 column 6"),
         ("", "this is not JSON: EOF while parsing a value at line 1 column 0"),
     ] {

@@ -4,26 +4,20 @@ use std::ffi::OsString;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-/// The editor that the user has configured.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OutsideEditor {
     program: String,
     arguments: Vec<String>,
 }
 
-/// Why a text could not be edited.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum OutsideEditorError {
-    #[error("the file for the editor cannot be used: {0}")]
+    #[error("cannot prepare the file for the editor: {0}")]
     File(#[from] std::io::Error),
-    #[error("the editor `{program}` does not start: {cause}")]
-    Start {
-        program: String,
-        /// The error of the operating system.
-        cause: std::io::Error,
-    },
+    #[error("cannot start the editor `{program}`: {cause}")]
+    Start { program: String, cause: std::io::Error },
     /// The editor failed, so the content of the file is not trusted.
-    #[error("the editor `{program}` ended with {status}")]
+    #[error("the editor `{program}` exited with {status}")]
     Failed { program: String, status: std::process::ExitStatus },
 }
 
@@ -40,7 +34,6 @@ impl OutsideEditor {
         Some(Self { program: words.next()?, arguments: words.collect() })
     }
 
-    /// Lets the person edit a text and returns the result.
     pub(crate) fn edit(&self, text: &str) -> Result<String, OutsideEditorError> {
         // The file has its own folder, so that backup files of the editor are removed as well.
         let mut folder = tempfile::Builder::new();
@@ -111,8 +104,8 @@ mod tests {
     #[test]
     fn an_editor_that_fails_changes_nothing() {
         let failed = editor("false").edit("x").unwrap_err().to_string();
-        assert_eq!(failed, "the editor `false` ended with exit status: 1");
+        assert_eq!(failed, "the editor `false` exited with exit status: 1");
         let missing = editor("no-such-editor-anywhere").edit("x").unwrap_err().to_string();
-        assert!(missing.starts_with("the editor `no-such-editor-anywhere` does not start"));
+        assert!(missing.starts_with("cannot start the editor `no-such-editor-anywhere`"));
     }
 }

@@ -14,7 +14,6 @@ use crate::desk::ChatReviewer;
 use crate::elsewhere::ElsewhereReviewer;
 use crate::printer::Printer;
 
-/// Maximum time that a question waits.
 const MAX_WAIT: Duration = Duration::from_secs(7 * 86_400);
 
 /// How long a question waits for an answer from another face.
@@ -32,7 +31,7 @@ impl FromStr for ReviewWait {
         if text == "usual" {
             return Ok(Self::Usual);
         }
-        let wrong = || format!("`{text}` is no time: write it as 90s, 10m or 2h");
+        let wrong = || format!("`{text}` is not a duration: write it as 90s, 10m or 2h");
         let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
         let number: u64 = digits.parse().map_err(|_| wrong())?;
         let unit = match text.strip_prefix(digits) {
@@ -44,7 +43,7 @@ impl FromStr for ReviewWait {
         };
         let time = Duration::from_secs(number.saturating_mul(unit));
         if time.is_zero() || time > MAX_WAIT {
-            return Err("it is between a second and a week".to_owned());
+            return Err("it must be between a second and a week".to_owned());
         }
         Ok(Self::For(time))
     }
@@ -52,9 +51,7 @@ impl FromStr for ReviewWait {
 
 /// The reviewers and askers of a host.
 pub struct People {
-    /// Answers questions about calls.
     pub reviewer: Arc<dyn Reviewer>,
-    /// Answers questions of servers.
     pub asker: Arc<dyn Asker>,
     /// How long a question waits, if it differs from the settings.
     pub limit: Option<Duration>,
@@ -65,8 +62,7 @@ pub struct People {
 }
 
 impl People {
-    /// Creates the people for a person at this terminal; nothing else may read from it. `stop` is
-    /// cancelled when the person wants to stop.
+    /// Creates the people for a person at this terminal, which nothing else may read from.
     pub fn at_terminal(printer: &Printer, stop: &CancellationToken) -> Self {
         Self {
             reviewer: Arc::new(TerminalReviewer { stop: stop.clone() }),

@@ -17,13 +17,11 @@ use crate::table::{TableReader, table};
 /// Prints results and messages.
 #[derive(Clone, Debug)]
 pub struct Printer {
-    /// Whether results are printed as JSON.
     pub json: bool,
     quiet: bool,
     /// Whether standard output is a terminal.
     pub terminal: bool,
     colour: bool,
-    /// The progress bar that is currently visible.
     moving: Arc<Mutex<Option<ProgressBar>>>,
 }
 
@@ -31,12 +29,13 @@ impl Printer {
     /// Returns a printer for this process.
     pub fn new(json: bool, quiet: bool, environment: &Environment) -> Self {
         let set = |name: &str| environment.variable(name).is_some_and(|value| !value.is_empty());
+        // An empty `NO_COLOR` does not count, as its specification says.
         let colour = std::io::stderr().is_terminal() && !set("NO_COLOR");
         let terminal = std::io::stdout().is_terminal();
         Self { json, quiet, terminal, colour, moving: Arc::default() }
     }
 
-    /// Prints a result.
+    /// Prints a result to standard output.
     pub fn data(&self, text: &str) -> Result<(), CliError> {
         let ending = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
         print(format_args!("{text}{ending}"), "result")
@@ -124,7 +123,6 @@ impl Printer {
         }
     }
 
-    /// Returns the audience of tables.
     fn reader(&self) -> TableReader {
         if self.terminal { TableReader::Person(self.width()) } else { TableReader::Program }
     }

@@ -105,7 +105,7 @@ impl StartSpinners {
         starting
     }
 
-    /// Removes the spinners.
+    /// Removes the spinners from the screen.
     pub fn finish(self) {
         self.done.cancel();
         // Spinners that cannot be cleared stay on the screen, without further effect.

@@ -10,11 +10,9 @@ use rustix::io::Errno;
 use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 use switchboard_text::escape_line;
 
-/// How long a poll of the keyboard waits.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 /// How long bytes after Escape belong to the same key.
 const ESCAPE_TIMEOUT: Duration = Duration::from_millis(40);
-/// Maximum length of a typed line.
 const MAX_LINE_BYTES: usize = 64 * 1_024;
 
 /// The saved terminal mode while raw mode is active.
@@ -22,20 +20,19 @@ const MAX_LINE_BYTES: usize = 64 * 1_024;
 pub(crate) struct RawMode(Arc<Mutex<Option<Termios>>>);
 
 impl RawMode {
-    /// Disables line buffering, echo and signals, so that keys, including Ctrl-C, arrive
-    /// individually.
+    /// Disables line buffering, echo and signals, so that every key arrives, including Ctrl-C.
     pub(crate) fn enter(&self) {
         let input = rustix::stdio::stdin();
         let Ok(before) = tcgetattr(input) else { return };
         let mut single = before.clone();
         single.local_modes -= LocalModes::ICANON | LocalModes::ECHO | LocalModes::ISIG;
+        // Entering twice must not save the raw mode as the one to restore.
         let mut kept = self.0.lock();
         if kept.is_none() && tcsetattr(input, OptionalActions::Now, &single).is_ok() {
             *kept = Some(before);
         }
     }
 
-    /// Restores the saved mode, if there is one.
     pub(crate) fn restore(&self) {
         if let Some(before) = self.0.lock().take() {
             // A terminal that was closed has no mode to restore.
@@ -56,12 +53,10 @@ pub(crate) fn read_key() -> Result<Option<Vec<u8>>, Errno> {
     Ok(Some(bytes))
 }
 
-/// Returns whether input is available within the poll interval.
 pub(crate) fn has_input() -> Result<bool, Errno> {
     is_ready(POLL_INTERVAL)
 }
 
-/// Parses bytes into keys.
 pub(crate) fn parse_keys(bytes: &[u8]) -> Vec<Key> {
     let text = String::from_utf8_lossy(bytes);
     let mut keys = Vec::new();
@@ -120,7 +115,6 @@ pub(crate) enum LineEnd {
     Left,
 }
 
-/// A line that is typed key by key.
 #[derive(Debug, Default)]
 pub(crate) struct LineBuffer {
     text: String,
@@ -130,8 +124,6 @@ pub(crate) struct LineBuffer {
 
 impl LineBuffer {
     /// Processes typed bytes, and returns the echo and how the line ended, if it did.
-    ///
-    /// Pasted text ends at its first line break; the rest is discarded.
     pub(crate) fn press(&mut self, bytes: &[u8]) -> (String, Option<LineEnd>) {
         if let [0x1b, rest @ ..] = bytes {
             // Arrow and function keys also start with Escape, and are ignored.
@@ -140,6 +132,7 @@ impl LineBuffer {
         let mut echo = String::new();
         for byte in bytes {
             match byte {
+                // Pasted text ends at its first line break; the rest is discarded.
                 b'\r' | b'\n' => return (format!("{echo}\r\n"), Some(LineEnd::Line)),
                 0x03 | 0x04 => return (format!("{echo}\r\n"), Some(LineEnd::Left)),
                 0x08 | 0x7f => {
@@ -169,6 +162,7 @@ impl LineBuffer {
                 self.text.push_str(text);
                 self.begun.clear();
             }
+            // Bytes that can never become a character are dropped, or they would block the line.
             Err(error) if error.error_len().is_some() => self.begun.clear(),
             // The character is not complete yet.
             Err(_) => {}

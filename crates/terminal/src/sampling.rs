@@ -8,7 +8,6 @@ use switchboard_text::{escape, escape_line};
 
 use crate::form::{Typist, is_yes};
 
-/// Shows a sampling request and asks whether to send it to the model.
 pub(crate) fn ask_person(
     ask: &Ask,
     wanted: &SamplingAsk,
@@ -35,7 +34,7 @@ pub(crate) fn ask_person(
     }
     let most = wanted.max_tokens;
     text.push_str(&format!(
-        "(The answer, at most {most} tokens, goes to that server and costs what your model costs.)\n"
+        "(The answer, at most {most} tokens, is sent to that server, at your cost.)\n"
     ));
     person.show(&text)?;
     Ok(match is_yes(&person.line("Ask the model? [y/N] ")?) {
@@ -44,8 +43,7 @@ pub(crate) fn ask_person(
     })
 }
 
-/// Parses a sampling request from the details stored in the queue; `None` if they describe
-/// something else.
+/// Parses a sampling request from the details in the queue; `None` for other details.
 pub fn sampling_from_details(details: &Value) -> Option<SamplingAsk> {
     let text = |value: &Value| value.as_str().map(str::to_owned);
     let said = |one: &Value| {

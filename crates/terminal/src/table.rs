@@ -3,10 +3,8 @@
 use console::{Alignment, measure_text_width, pad_str, truncate_str};
 use switchboard_text::escape_line;
 
-/// Minimum width of a column.
 const MIN_COLUMN_WIDTH: usize = 12;
 
-/// The audience of a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TableReader {
     /// A person, at a terminal with this number of columns.
@@ -61,6 +59,7 @@ fn align_columns<const N: usize>(
 }
 
 fn escape_row<const N: usize>(row: &[String; N]) -> [String; N] {
+    // A tab in a cell would shift the columns that a program reads.
     row.each_ref().map(|cell| escape_line(cell).replace('\t', " "))
 }
 

@@ -5,7 +5,6 @@ use std::io::{self, IsTerminal as _};
 /// Terminals that cannot move the cursor.
 const SIMPLE_TERMINALS: [&str; 3] = ["dumb", "cons25", "emacs"];
 
-/// Returns whether standard input is a terminal that can move the cursor.
 pub(crate) fn is_capable() -> bool {
     io::stdin().is_terminal() && !is_simple(std::env::var("TERM").ok().as_deref())
 }
@@ -14,7 +13,6 @@ fn is_simple(name: Option<&str>) -> bool {
     name.is_some_and(|name| SIMPLE_TERMINALS.iter().any(|simple| simple.eq_ignore_ascii_case(name)))
 }
 
-/// The terminal mode at the start of the program.
 #[cfg(unix)]
 static INITIAL_STATE: std::sync::OnceLock<Option<rustix::termios::Termios>> =
     std::sync::OnceLock::new();
@@ -90,7 +88,6 @@ fn read_secret(question: &str) -> io::Result<String> {
     Ok(line)
 }
 
-/// Disables echo until dropped.
 #[cfg(unix)]
 struct EchoOff(rustix::termios::Termios);
 

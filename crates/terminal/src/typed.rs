@@ -44,13 +44,13 @@ impl TypedLines {
         self.lines.as_mut()?.try_recv().ok()
     }
 
-    /// Pauses reading. When this returns, no more input is consumed.
+    /// Pauses reading; when this returns, no more input is consumed.
     pub fn pause(&self) {
         #[cfg(unix)]
         self.gate.pause();
     }
 
-    /// Resumes reading.
+    /// Resumes reading typed lines.
     pub fn resume(&self) {
         #[cfg(unix)]
         self.gate.resume();
@@ -94,7 +94,6 @@ mod watching {
     use rustix::io::Errno;
     use tokio::sync::mpsc;
 
-    /// How long a poll waits for input.
     const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
     /// Maximum length of a line; a longer one is discarded.
@@ -108,8 +107,7 @@ mod watching {
         Closed,
     }
 
-    /// Controls whether the thread may read. The thread holds the lock while it reads, so a pause
-    /// takes effect exactly.
+    /// Controls whether the thread may read; it holds the lock while it reads.
     #[derive(Debug, Default)]
     pub(super) struct ReadGate {
         state: Mutex<GateState>,
@@ -180,7 +178,6 @@ mod watching {
         }
     }
 
-    /// The state of the input.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     enum InputState {
         Nothing,

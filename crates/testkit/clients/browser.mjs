@@ -1,7 +1,7 @@
-// A browser for the stories about the console: signs in, takes pictures, checks every page for
-// people with other needs, other screens and other colours, and prints what was seen.
-// Arguments of a story: the folder of packages, the link that signs in, and what the story wants.
-// Pictures are taken where SWITCHBOARD_PICTURES names a folder for them.
+// The browser harness of the console stories: signs in, takes screenshots, checks every page for
+// accessibility, screen sizes and colour schemes, and prints the observations.
+// Arguments of a story: the folder of packages, the sign-in link, and the story's own arguments.
+// Screenshots are taken if SWITCHBOARD_PICTURES names a folder for them.
 import { createRequire } from "node:module";
 import { mkdirSync, readFileSync, statfsSync } from "node:fs";
 
@@ -13,12 +13,12 @@ const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 export const pictures = process.env.SWITCHBOARD_PICTURES;
 if (pictures) mkdirSync(pictures, { recursive: true });
 
-// What a story tells; what no story should see is there from the beginning.
+// Observations of a story. Those that must stay empty are present from the start.
 export const seen = { errors: [], dialogs: 0, violations: [], wide: [] };
 
 const usual = { width: 1280, height: 860 };
 
-// Where shared memory is small the browser keeps it in files; else not, for disks can be full.
+// If shared memory is small, the browser uses files; otherwise not, because disks can be full.
 function sharedMemory() {
   try {
     const { blocks, bsize } = statfsSync("/dev/shm");
@@ -47,11 +47,11 @@ async function opened(context) {
   return page;
 }
 
-// Tells a story to somebody who has signed in, then prints what was seen.
+// Runs a story with a signed-in page, then prints the observations.
 export async function story(tell, { bypassCSP } = { bypassCSP: true }) {
   const browser = await launch();
   try {
-    // The checks are scripts of ours; the page's own rules would keep them out.
+    // The checks are injected scripts, which the page's content security policy would block.
     const context = await browser.newContext({ bypassCSP, viewport: usual });
     const page = await opened(context);
     await page.goto(link);
@@ -79,7 +79,7 @@ export async function shoot(page, name, options = { fullPage: true }) {
   if (pictures) await page.screenshot({ path: `${pictures}/${name}.png`, ...options });
 }
 
-// What people with other needs meet on the page, where it is serious.
+// Records the serious accessibility violations on the page.
 async function violations(page, name) {
   if (!await page.evaluate(() => "axe" in globalThis)) await page.evaluate(axe);
   const options = { runOnly: ["wcag2a", "wcag2aa", "wcag21aa"], resultTypes: ["violations"] };
@@ -94,7 +94,7 @@ async function width(page, name) {
   if (over > 0) seen.wide.push(`${name}: ${over}`);
 }
 
-// The page in light and in dark, on a telephone and on a wall.
+// Checks the page in light and dark, on a phone and on a very large screen.
 export async function check(page, name) {
   await page.evaluate(() => scrollTo(0, 0));
   await shoot(page, name);
@@ -111,12 +111,12 @@ export async function check(page, name) {
   await page.setViewportSize(usual);
 }
 
-// A question that has just come to its place takes no answer yet; this one does.
+// Waits for a review that accepts an answer. One that has just moved into place does not yet.
 export function answerable(page, review = "[data-review]") {
   return page.waitForSelector(`${review}:not([data-arming])`);
 }
 
-// Whoever calls through the gateway and cannot be asked: the answer, once there is one.
+// Calls a tool through the gateway, as a client that cannot be asked, and returns the answer.
 export async function clientCall(page, name, args) {
   const answer = await fetch(new URL("/mcp", page.url()), {
     method: "POST",
@@ -141,7 +141,7 @@ export async function clientCall(page, name, args) {
   return JSON.parse(last ? last.slice(6) : text);
 }
 
-// The first text that a call gave, or why there is none.
+// Returns the first text of an answer, or its error message.
 export function textOf(answer) {
   return answer.result?.content?.[0]?.text ?? answer.error?.message;
 }

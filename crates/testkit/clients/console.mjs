@@ -1,5 +1,5 @@
-// Somebody at the console in a real browser: looks, adds, tries, approves, finds it again.
-// Wants a file that changes what a server offers, and the entry of a server to add.
+// A user at the console in a real browser: inspects, adds, tries, approves, and finds a call again.
+// Arguments: a file that changes what a server offers, and the entry of a server to add.
 import { writeFileSync } from "node:fs";
 import { answerable, check, clientCall, go, pictures, seen, shoot, story, textOf } from "./browser.mjs";
 
@@ -12,22 +12,22 @@ async function lookAtServers(page) {
   await check(page, "server");
 }
 
-// Whoever adds a server sees what it offers, and nothing of it is used before they agree to that.
+// A new server's offers are shown, and none of them is used before the user approves them.
 async function useNew(page, picture) {
   await page.waitForSelector('.held:has-text("is new")');
   const offered = await page.$$eval(".held .first strong", (names) => names.map((name) => name.textContent));
   await check(page, picture);
-  await page.click('.held button:text-is("Use it as it is")');
+  await page.click('.held button:text-is("Approve as shown")');
   await page.waitForFunction(() => !document.querySelector(".held"));
   return offered;
 }
 
-// A server is pasted, looked at, added, switched off, and removed with two clicks.
+// Pastes, previews, adds and disables a server, and removes it with two clicks.
 async function pasteServer(page, entry) {
   await page.click('nav a:has-text("Servers")');
   await page.click("text=Add a server");
   await page.fill("#add-text", `{"mcpServers": {"added": ${JSON.stringify(entry)}}} // pasted`);
-  await page.click('form:has(#add-text) button:has-text("Look")');
+  await page.click('form:has(#add-text) button:has-text("Preview")');
   await page.waitForSelector('.proposed h3:text-is("added")');
   await check(page, "add");
   await page.click('.proposed button:has-text("Add")');
@@ -41,19 +41,19 @@ async function pasteServer(page, entry) {
   await check(page, "edit");
   await page.click('a:text-is("Cancel")');
   await page.click('button:text-is("Remove")');
-  await page.click('button:text-is("Remove for good")');
+  await page.click('button:text-is("Confirm removal")');
   await page.waitForURL(/servers$/);
   await page.waitForFunction(() => !document.querySelector('a[href="/servers/added"]'));
 }
 
-// The same by the fields of the form, with a variable that the server gets.
+// Adds a server by the fields of the form, with an environment variable.
 async function fillInServer(page, { command, args }) {
   await go(page, "/add-server");
   await page.fill("#add-name", "typed");
   await page.fill("#add-target", [command, ...args].join(" "));
   await page.click('form:has(#add-target) summary:has-text("Variables and headers")');
   await page.fill("#add-environment", "GREETING=hello");
-  await page.click('form:has(#add-target) button:has-text("Look")');
+  await page.click('form:has(#add-target) button:has-text("Preview")');
   await page.waitForSelector('.proposed h3:text-is("typed")');
   await page.click('.proposed button:has-text("Add")');
   await page.waitForURL(/servers\/typed$/);
@@ -65,7 +65,7 @@ async function fillInServer(page, { command, args }) {
   seen.typed = (await page.textContent("#ran")).includes("hello");
   await go(page, "/servers/typed");
   await page.click('button:text-is("Remove")');
-  await page.click('button:text-is("Remove for good")');
+  await page.click('button:text-is("Confirm removal")');
   await page.waitForURL(/servers$/);
 }
 
@@ -83,7 +83,7 @@ async function tryTool(page) {
   await check(page, "tool");
 }
 
-// Objects in objects, choices and lists: what was filled in is what arrives.
+// Fills in nested objects, choices and lists; the call receives the same values.
 async function tryNested(page) {
   await go(page, "/tools/apps/plan");
   await page.fill('[data-field="title"]', "A journey");
@@ -95,13 +95,13 @@ async function tryNested(page) {
   await page.selectOption('[data-field="from"] [data-field="quiet"]', { label: "yes" });
   await page.click('button:text-is("Call")');
   await page.waitForSelector("#ran .result");
-  // The answer is a tree on the page; below it stands what came.
+  // The page shows the answer as a tree, and the raw answer below it.
   const sent = JSON.parse(await page.textContent("#ran .result details:last-of-type pre"));
   seen.nested = JSON.parse(sent.content[0].text);
   await check(page, "nested");
 }
 
-// What a server offers becomes something else: it is held until somebody has seen the difference.
+// A changed definition is held until the user has seen the difference.
 async function approveDefinition(page, overlay) {
   writeFileSync(overlay, JSON.stringify({ tools: [{ name: "echo", description: "Now it shouts." }] }));
   await go(page, "/servers/drifting");
@@ -114,7 +114,7 @@ async function approveDefinition(page, overlay) {
   seen.difference = await page.$$eval(".held .diff span", (lines) => lines.map((line) => line.textContent.trim()));
   await check(page, "held");
   await page.click(".held a.mono");
-  await page.waitForSelector("text=Nobody can call it");
+  await page.waitForSelector("text=The tool cannot be called");
   await check(page, "held-tool");
   await page.click('button:text-is("Approve")');
   await page.waitForSelector('h2:text-is("Try it")');
@@ -135,7 +135,7 @@ async function tryRules(page) {
   await check(page, "policy");
 }
 
-// A page of the server runs in a frame, gets what its tool gave, and asks before it calls more.
+// A server's app runs in a frame, receives its tool's result, and needs approval for more calls.
 async function useApp(page) {
   await go(page, "/tools/apps/show");
   await page.fill('[data-field="who"]', "Ada");
@@ -152,10 +152,10 @@ async function useApp(page) {
   await shoot(page, "app");
 }
 
-// Somebody else's call comes in while the page is open, and is found in the record afterwards.
+// A client's call arrives while the page is open, and is found in the record afterwards.
 async function approveCall(page) {
   await page.click('nav a:has-text("Reviews")');
-  await page.waitForSelector("text=Nothing waits");
+  await page.waitForSelector("text=No pending reviews");
   const called = clientCall(page, "echo__echo", { text: "from a client" });
   await answerable(page);
   seen.waiting = (await page.textContent("nav .count")).trim();
@@ -163,7 +163,7 @@ async function approveCall(page) {
   await answerable(page);
   await page.focus("[data-review]");
   await page.keyboard.press("r");
-  await page.waitForSelector("text=Nothing waits");
+  await page.waitForSelector("text=No pending reviews");
   seen.answered = textOf(await called);
 }
 
@@ -182,11 +182,11 @@ async function findCall(page) {
   seen.callers = await page.$$eval("tbody tr td:last-child", (cells) => cells.slice(0, 2).map((cell) => cell.innerText.trim()));
 }
 
-// Where not all calls were looked at in time, the page looks further back by itself.
+// If not all calls were searched in time, the page searches further back automatically.
 async function lookFurther(page) {
   await page.route("**/calls?text=far", async (route) => {
     const answer = await route.fetch({ url: new URL("/calls?text=nowhere", page.url()).href });
-    const more = '<p class="pages"><a data-further href="/calls?text=tester">Look further back</a></p></main>';
+    const more = '<p class="pages"><a data-further href="/calls?text=tester">Search further back</a></p></main>';
     await route.fulfill({ response: answer, body: (await answer.text()).replace("</main>", more) });
   });
   await go(page, "/calls?text=far");
@@ -194,7 +194,7 @@ async function lookFurther(page) {
   seen.further = await page.$$eval("[data-further], .empty", (left) => left.length);
 }
 
-// Where pictures are wanted there is something to see on them.
+// Makes calls, so that the pages have content if screenshots are taken.
 async function busy(page) {
   if (!pictures) return;
   await page.evaluate(async () => {
@@ -211,7 +211,7 @@ async function busy(page) {
 
 const places = ["", "servers", "add-server", "tools", "resources", "reviews", "calls", "sessions", "policy", "servers/nobody"];
 
-// Pictures of these have other names than their places.
+// Places whose screenshots have another name.
 const names = { "": "overview", reviews: "reviews-empty", "servers/nobody": "nobody" };
 
 story(async ({ page }, overlay, entry) => {
@@ -233,7 +233,7 @@ story(async ({ page }, overlay, entry) => {
     await check(page, names[place] ?? place);
   }
   await page.click("text=Sign out");
-  await page.waitForSelector("text=Print a new link there");
+  await page.waitForSelector("text=Print a new link");
   seen.out = await page.textContent("h1");
   await check(page, "signed-out");
 });

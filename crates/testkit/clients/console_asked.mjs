@@ -1,12 +1,12 @@
-// What waits for a person, answered in a real browser: forms and addresses of servers, calls by keys
-// alone, and a server that died and is started again. Nothing is loaded anew but where somebody goes.
-// Wants the file in which a server leaves its process id, and the file without which it cannot start.
+// Pending questions answered in a real browser: forms and URLs of servers, calls by keyboard only,
+// and a crashed server that is restarted. Pages are loaded only by navigation, never reloaded.
+// Arguments: the file with a server's process id, and the file without which it cannot start.
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { answerable, check, clientCall, go, seen, story, textOf } from "./browser.mjs";
 
 const inline = "[data-inline-reviews] [data-review]";
 
-// A real server asks for much; some of it is filled in, some stays as proposed.
+// A real server asks for many values; some are filled in, others keep their defaults.
 async function fillInForm(page) {
   await go(page, "/tools/everything/trigger-elicitation-request");
   await page.click('button:text-is("Call")');
@@ -28,7 +28,7 @@ async function fillInForm(page) {
   seen.form = JSON.parse(raw.slice(raw.indexOf("{")));
 }
 
-// What the newest call gave, as the record has it.
+// Returns the recorded result of the newest call.
 function lastResult(page) {
   return page.evaluate(async () => {
     const { calls } = await (await fetch("/api/v1/calls?limit=1")).json();
@@ -36,24 +36,24 @@ function lastResult(page) {
   });
 }
 
-// The same waits among the reviews too, and what is answered there is gone where it was asked.
+// The form is also among the reviews; once answered there, it disappears from the tool's page.
 async function declineForm(page, another) {
   await go(page, "/tools/everything/trigger-elicitation-request");
   const reviews = await another();
   await reviews.goto(new URL("/reviews", page.url()).href);
-  await reviews.waitForSelector("text=Nothing waits");
+  await reviews.waitForSelector("text=No pending reviews");
   await page.click('button:text-is("Call")');
   await page.waitForSelector(`${inline} .form`);
   await answerable(reviews, "[data-review]");
   await reviews.click("[data-review] [data-answer=decline]");
-  await reviews.waitForSelector("text=Nothing waits");
+  await reviews.waitForSelector("text=No pending reviews");
   await page.waitForSelector("#ran .result");
   await page.waitForSelector(inline, { state: "detached" });
   seen.declined = (await lastResult(page)).content[0].text;
   await reviews.close();
 }
 
-// An address is shown with whose it is; nothing goes there by itself.
+// A URL is shown with its domain, and nothing is sent there automatically.
 async function visitAddress(page) {
   const went = [];
   page.on("request", (request) => { if (request.url().includes("example.com")) went.push(request.url()); });
@@ -76,13 +76,13 @@ async function visitAddress(page) {
   seen.address.went = went.length;
 }
 
-// Three calls wait; one runs, one is refused with words, one is skipped. No pointer is touched.
+// Of three pending calls, one is run, one rejected with a message, one skipped, without a pointer.
 async function byKeysAlone(page) {
   await go(page, "/");
   await tabTo(page, 'nav a[href="/reviews"]');
   await page.keyboard.press("Enter");
   await page.waitForURL(/reviews$/);
-  await page.waitForSelector("text=Nothing waits");
+  await page.waitForSelector("text=No pending reviews");
   const calls = [];
   for (const text of ["one", "two", "three"]) {
     calls.push(clientCall(page, "echo__echo", { text }));
@@ -100,7 +100,7 @@ async function byKeysAlone(page) {
   await page.waitForSelector('[data-review]:has-text("two")', { state: "detached" });
   await chosen(page, "three");
   await page.keyboard.press("s");
-  await page.waitForSelector("text=Nothing waits");
+  await page.waitForSelector("text=No pending reviews");
   const answers = (await Promise.all(calls)).map(textOf);
   seen.keys = answers.map((text, number) => (number === 1 ? text.includes("not today") : text));
 }
@@ -120,7 +120,7 @@ async function tabTo(page, wanted) {
   throw new Error(`no key leads to ${wanted}`);
 }
 
-// A server dies and cannot come back until somebody has mended it; the page tells, and restarts it.
+// A server crashes and cannot start until the gate is back; the page reports it and restarts it.
 async function restartCrashed(page, processFile, gate) {
   await go(page, "/servers/mortal");
   await page.waitForSelector('h1 .badge:has-text("ready")');

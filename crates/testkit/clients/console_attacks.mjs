@@ -1,6 +1,6 @@
-// Attacks on somebody at the console in a real browser, under the page's own rules: what servers and
-// clients say tries to be more than text, approvals are to be had by haste, another page reaches in.
-// Wants the part of it that is tried.
+// Attacks on a user of the console in a real browser, under the page's content security policy:
+// active content from servers and clients, hasty approvals, and requests from another page.
+// Argument: the part to run.
 import { createServer } from "node:http";
 import { clientCall, go, seen, story, textOf } from "./browser.mjs";
 
@@ -8,21 +8,21 @@ const listening = (serve) => new Promise((done) => {
   const server = createServer(serve).listen(0, "127.0.0.1", () => done(server));
 });
 
-// Notes whoever comes.
+// Starts a server that records all requests.
 async function sink() {
   const visits = [];
   const server = await listening((request, answer) => { visits.push(request.url); answer.end(); });
   return { server, visits, at: `http://127.0.0.1:${server.address().port}` };
 }
 
-// What a page must not have in it, whatever it was told.
+// Returns the content that a page must never have, whatever its input.
 function dangerous(page) {
   return page.evaluate(() => {
     const found = [...document.querySelectorAll(
       'script:not([src^="/assets/"]), [onerror], [onload], [onclick], a[href^="javascript:"], a[href^="file:"], '
       + 'a[href^="data:"], iframe, object, embed, main svg script, img[src^="http"], img[src="x"], base, style',
     )].map((node) => node.outerHTML.slice(0, 80));
-    // Between the letters of the pages there are no codes and nothing that cannot be seen.
+    // The pages' text contains no control characters and no invisible characters.
     const hidden = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200b-\u200f\u202a-\u202e\u2066-\u2069\u{e0000}-\u{e007f}]/u;
     const text = document.body.innerText;
     const at = text.search(hidden);
@@ -31,7 +31,7 @@ function dangerous(page) {
   });
 }
 
-// Everything that is shown of servers, their results and what they say on the way.
+// Checks every page that shows servers, their results and their messages.
 async function textStaysText(page, at) {
   const wrong = [];
   const look = async (name) => {
@@ -68,7 +68,7 @@ async function textStaysText(page, at) {
   return wrong;
 }
 
-// What a server says in a message is shown as it says it, with the codes spelled out.
+// A server's message is shown literally, with control characters spelled out.
 async function messages(page) {
   await go(page, "/tools/asker/say");
   await page.click('summary:has-text("Write the arguments as JSON")');
@@ -88,7 +88,7 @@ const settled = (page) => page.waitForFunction(
   () => document.querySelectorAll("[data-review]").length && !document.querySelector("[data-arming]"),
 );
 
-// The end of a long argument has to have been seen.
+// A long argument cannot be approved before its end has been shown.
 async function longArgument(page) {
   await go(page, "/reviews");
   const text = `${"harmless ".repeat(2300)}; rm -rf /`;
@@ -108,7 +108,7 @@ async function longArgument(page) {
   seen.long.push(textOf(await called) === text);
 }
 
-// The answer to one question is never the answer to the next.
+// The answer to one review is never the answer to the next.
 async function haste(page) {
   const calls = ["first", "second", "third", "fourth"].map((text) => clientCall(page, "echo__echo", { text }));
   await waitFor(page, 4);
@@ -126,7 +126,7 @@ async function haste(page) {
   await waitFor(page, 2);
   await page.mouse.click(x, y);
   left.push(await page.$$eval("[data-review]", (all) => all.length));
-  // Somebody else answers the one that is chosen, as the key is pressed.
+  // The selected review is answered elsewhere while the key is pressed.
   await settled(page);
   await page.focus("[data-review]");
   await page.evaluate(async () => {
@@ -145,7 +145,7 @@ async function haste(page) {
   return left;
 }
 
-// Another page of this machine, in the same browser, with the same cookie.
+// Another page on this machine, in the same browser, with the same cookie.
 async function otherPage(page, another) {
   const base = new URL("/", page.url()).href;
   const server = await listening((_, answer) => {

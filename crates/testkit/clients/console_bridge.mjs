@@ -1,16 +1,16 @@
-// Somebody and a tool's app in a real browser: what it logs, says and wants to be, and how it ends.
+// A user and a tool's app in a real browser: its logs, messages, display modes and teardown.
 import { check, go, seen, shoot, story } from "./browser.mjs";
 
 const frame = (page) => page.frameLocator(".app-frame");
 
-// What the app has noted under a name.
+// Returns the value that the app has recorded under a name.
 const noted = (page, name) => frame(page).locator(`#${name}`).textContent();
 
 function becomes(page, name, text) {
   return frame(page).locator(`#${name}`, { hasText: text }).waitFor();
 }
 
-// Has the app do something. Not with the mouse: a frame that is just growing may slip away from it.
+// Clicks a button of the app, not with the mouse: a growing frame may move away from it.
 async function does(page, name) {
   await frame(page).locator(`[data-do="${name}"]`).evaluate((button) => button.click());
 }
@@ -24,7 +24,7 @@ async function begin(page, who) {
 
 const whole = (page) => page.$eval(".app-holder", (holder) => holder.classList.contains("whole"));
 
-// It may fill the screen, and every way back works; it is told each time.
+// The app may fill the screen, and every way back works; it is notified each time.
 async function screen(page) {
   const modes = [await noted(page, "modes")];
   await does(page, "grow");
@@ -34,12 +34,12 @@ async function screen(page) {
   const size = page.viewportSize();
   modes.push(box.width > size.width * 0.95 && box.height > size.height * 0.8);
   await shoot(page, "app-whole", {});
-  await page.click("text=Make it small again");
+  await page.click("text=Exit full screen");
   await becomes(page, "context", "inline");
   modes.push(await whole(page));
   await does(page, "grow");
   await becomes(page, "context", "fullscreen");
-  await page.focus("text=Make it small again");
+  await page.focus("text=Exit full screen");
   await page.keyboard.press("Escape");
   await becomes(page, "context", "inline");
   modes.push(await whole(page));
@@ -48,7 +48,7 @@ async function screen(page) {
   return modes;
 }
 
-// So much is shown of what it logs, as text.
+// The app's logs are shown up to a limit, as text.
 async function logs(page) {
   await does(page, "log");
   await page.waitForFunction(() => document.querySelector('[data-app-note="log"] pre')?.textContent.includes("line 198"));
@@ -59,7 +59,7 @@ async function logs(page) {
   return [lines.length, lines[0], lines.at(-1), await page.$$eval('[data-app-note="log"] b', (all) => all.length)];
 }
 
-// What it wants a model to know is shown; what it wants to say is said after a click, and only then.
+// The app's context for the model is shown; its message is sent only after a click.
 async function message(page, context) {
   const heard = [];
   await does(page, "context");
@@ -72,12 +72,12 @@ async function message(page, context) {
   heard.push(await whole(page), await page.textContent("#app-place .note .address"));
   await page.click('[data-app-note="context"] summary');
   await check(page, "app-message");
-  await page.click('#app-place .note button:text-is("No")');
-  await becomes(page, "answer", "the person said no");
+  await page.click('#app-place .note button:text-is("Decline")');
+  await becomes(page, "answer", "the user declined");
   heard.push(await page.evaluate(async () => (await (await fetch("/api/v1/sessions")).json()).length));
   await does(page, "message");
   const opening = context.waitForEvent("page");
-  await page.click('button:text-is("Begin a conversation with it")');
+  await page.click('button:text-is("Start a conversation")');
   const talk = await opening;
   await talk.waitForSelector(".turns .turn.model");
   await talk.waitForFunction(() => document.querySelector(".turns .turn.model .said")?.textContent.includes("understood"));
@@ -86,11 +86,11 @@ async function message(page, context) {
   await page.bringToFront();
   await becomes(page, "answer", "agreed");
   await does(page, "empty");
-  await becomes(page, "answer", "there are no words in it");
+  await becomes(page, "answer", "the message is empty");
   return heard;
 }
 
-// It hears that it is taken away and why, and may answer; who does not is not waited for.
+// The app is notified of its teardown and the reason, and may answer; the wait is limited.
 async function ends(page) {
   await page.evaluate(() => {
     globalThis.heard = [];

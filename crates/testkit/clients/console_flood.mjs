@@ -1,11 +1,11 @@
-// Pages that are open while very much happens: how long each stood still, and whether it answered.
-// Wants the name of a tool that echoes, how many calls there are to be in a second at most, and how many
-// for each page.
+// Open pages during a flood of calls: how long each was blocked, and whether it responded.
+// Arguments: the name of an echo tool, the maximum number of calls per second, and the number of
+// calls per page.
 import { clientCall, seen, story } from "./browser.mjs";
 
 const CALLERS = 16;
 
-// Notes, in the page, how long it stood still and how soon it heard a click.
+// Measures, in the page, how long it was blocked and how soon it handled a click.
 function meter() {
   const noted = { task: 0, gap: 0, click: 0, clicks: 0, shift: 0, shifted: [] };
   globalThis.noted = noted;
@@ -23,8 +23,7 @@ function meter() {
     noted.click = Math.max(noted.click, performance.now() - event.timeStamp);
     noted.clicks += 1;
   });
-  // Rows come and go in a list that is live, and numbers below a chart are in its middle; nothing else
-  // may move.
+  // Rows of a live list and centred numbers below a chart may move; nothing else may.
   new PerformanceObserver((list) => {
     for (const entry of list.getEntries()) {
       for (const { node } of entry.sources) {
@@ -37,7 +36,7 @@ function meter() {
   }).observe({ type: "layout-shift", buffered: false });
 }
 
-// How many events another viewer is told meanwhile.
+// Counts the events that another viewer receives meanwhile.
 async function listen(context, page) {
   const cookies = (await context.cookies()).map(({ name, value }) => `${name}=${value}`).join("; ");
   const token = await page.$eval('meta[name="token"]', (meta) => meta.content);
@@ -55,7 +54,7 @@ async function listen(context, page) {
   return { told, end: async () => { stop.abort(); await reading; } };
 }
 
-// So many calls, and no more of them in a second than wanted.
+// Makes the given number of calls, at the given rate per second at most.
 async function flood(page, tool, rate, calls) {
   const begun = performance.now();
   const passed = () => (performance.now() - begun) / 1000;
@@ -82,7 +81,7 @@ async function newestIsShown(page) {
   return true;
 }
 
-// Whoever reads further down reads on in the same place while rows come in above.
+// The scroll position stays the same for a user further down while rows are added above.
 async function reading(page, tool) {
   await flood(page, tool, 1000, 60);
   await page.waitForFunction(() => document.querySelectorAll("tbody tr").length === 50);
@@ -111,7 +110,7 @@ story(async ({ page, context, another }, tool, rate, wanted) => {
   const { told, end } = await listen(context, page);
   const made = { calls: 0, seconds: 0 };
   const notes = new Map();
-  // One after the other: a page in the background draws no frames that could be counted.
+  // One page at a time: a page in the background draws no frames that could be counted.
   for (const one of [overview, calls]) {
     await one.bringToFront();
     await one.evaluate(meter);

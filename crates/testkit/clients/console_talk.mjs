@@ -1,4 +1,4 @@
-// A conversation in the page with a scripted model: words, a call that waits in place, its answer.
+// A conversation in the page with a scripted model: text, a call that waits inline, its answer.
 import { answerable, check, go, seen, story } from "./browser.mjs";
 
 const spoken = (page) => page.$$eval(".turns .turn", (turns) => turns.map((turn) => {
@@ -7,7 +7,7 @@ const spoken = (page) => page.$$eval(".turns .turn", (turns) => turns.map((turn)
   return `${who}: ${said.textContent.trim()}`;
 }));
 
-// The page has taken over what was kept, and nothing is under way.
+// Waits until the page shows the stored conversation and nothing is in flight.
 function rests(page, text) {
   return page.waitForFunction((wanted) => {
     const last = [...document.querySelectorAll(".turns .turn")].pop();

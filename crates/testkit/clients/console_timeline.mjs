@@ -1,4 +1,4 @@
-// The page of one call to which much has happened. Wants the number of the call.
+// The page of one call with many events. Argument: the number of the call.
 import { check, go, seen, story } from "./browser.mjs";
 
 story(async ({ page }, call) => {

@@ -1,7 +1,7 @@
 """Lists and calls through a gateway with FastMCP's client; prints one JSON object.
 
 fastmcp_client.py MODE http URL | fastmcp_client.py MODE stdio COMMAND WORD...
-MODE is `legacy`, `auto` or the revision of the modern era that is spoken without asking.
+MODE is `legacy`, `auto` or the modern revision to use without negotiation.
 """
 
 import asyncio
@@ -14,7 +14,7 @@ from fastmcp.client.transports import StdioTransport
 
 
 async def listed(client):
-    """The tools, once those of both servers are there: on a busy machine one may start late."""
+    """Waits for the tools of both servers: on a busy machine, one may start late."""
     for _ in range(120):
         tools = await client.list_tools()
         names = {tool.name for tool in tools}

@@ -14,7 +14,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 
 async def listed(session):
-    """The tools, once those of both servers are there: on a busy machine one may start late."""
+    """Waits for the tools of both servers: on a busy machine, one may start late."""
     for _ in range(120):
         tools = await session.list_tools()
         names = {tool.name for tool in tools.tools}

@@ -1,7 +1,7 @@
 """Lists and calls through a gateway with version 2 of the Python SDK; prints one JSON object.
 
 python2.py MODE http URL | python2.py MODE stdio COMMAND WORD...
-MODE is `legacy`, `auto` or the revision of the modern era that is spoken without asking.
+MODE is `legacy`, `auto` or the modern revision to use without negotiation.
 """
 
 import asyncio
@@ -13,7 +13,7 @@ from mcp import Client, StdioServerParameters
 
 
 async def listed(client):
-    """The tools, once those of both servers are there: on a busy machine one may start late."""
+    """Waits for the tools of both servers: on a busy machine, one may start late."""
     for _ in range(120):
         tools = await client.list_tools()
         names = {tool.name for tool in tools.tools}

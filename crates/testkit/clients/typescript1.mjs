@@ -18,7 +18,7 @@ const transport =
 const client = new Client({ name: "typescript1", version: "0" });
 await client.connect(transport);
 
-// Once those of both servers are there: on a busy machine one may start late.
+// Waits for the tools of both servers: on a busy machine, one may start late.
 let tools = [];
 for (let looks = 0; looks < 120; looks += 1) {
   tools = (await client.listTools()).tools.map((tool) => tool.name);

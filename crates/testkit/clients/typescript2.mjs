@@ -1,7 +1,7 @@
 // Lists and calls through a gateway with version 2 of the TypeScript SDK; prints one JSON object.
 //
 // typescript2.mjs PACKAGES MODE http URL | typescript2.mjs PACKAGES MODE stdio COMMAND WORD...
-// MODE is `legacy`, `auto` or the revision of the modern era that is spoken without asking.
+// MODE is `legacy`, `auto` or the modern revision to use without negotiation.
 import { pathToFileURL } from "node:url";
 
 const [packages, mode, kind, ...where] = process.argv.slice(2);
@@ -22,7 +22,7 @@ const client = new Client(
 );
 await client.connect(transport);
 
-// Once those of both servers are there: on a busy machine one may start late.
+// Waits for the tools of both servers: on a busy machine, one may start late.
 let tools = [];
 for (let looks = 0; looks < 120; looks += 1) {
   tools = (await client.listTools()).tools.map((tool) => tool.name);

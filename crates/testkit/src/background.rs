@@ -1,4 +1,4 @@
-//! A server on loopback in a thread of this process, ended when the value is dropped.
+//! A loopback server on a thread of this process, stopped when the value is dropped.
 
 use std::net::SocketAddr;
 use std::thread::JoinHandle;
@@ -18,6 +18,7 @@ impl BackgroundServer {
     where
         F: Future<Output = ()>,
     {
+        // Bound before the thread starts, so that the address is known and early connections queue.
         let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("loopback has a port");
         listener.set_nonblocking(true).expect("a socket can be told not to block");
         let address = listener.local_addr().expect("a listener has an address");

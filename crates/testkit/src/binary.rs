@@ -1,4 +1,4 @@
-//! Finds the fixture binary beside the running test and builds it when it is missing or stale.
+//! Locates the fixture binary next to the running test, and builds it if it is missing or stale.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -36,7 +36,7 @@ fn profile_directory() -> PathBuf {
 fn is_fresh(binary: &Path) -> bool {
     let Some(built) = modified_at(binary) else { return false };
     let sources = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
-    // Where the sources are gone (a copied test executable), the binary beside it has to do.
+    // A copied test executable has no sources to compare with; any binary is fresh enough then.
     newest_source(&sources).is_none_or(|changed| changed <= built)
 }
 
@@ -55,13 +55,14 @@ fn newest_source(directory: &Path) -> Option<SystemTime> {
         .max()
 }
 
-/// Builds the programs of a package of this workspace, in the profile that a test runs in.
+/// Builds the binaries of a workspace package into the profile directory of the running test.
 pub fn build(package: &str, profile: &Path) {
     let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
     let mut command = Command::new(cargo);
     command.current_dir(env!("CARGO_MANIFEST_DIR"));
     command.args(["build", "--quiet", "--package", package, "--bins"]);
     match profile.file_name().and_then(|name| name.to_str()) {
+        // The folder of the `dev` profile, which needs no flag.
         Some("debug") | None => {}
         Some(name) => {
             command.args(["--profile", name]);

@@ -1,4 +1,4 @@
-//! An authority made for one test, and the certificates that it issues to servers.
+//! A certificate authority for one test, and the server certificates that it issues.
 
 use std::sync::Arc;
 
@@ -10,19 +10,19 @@ use tokio_rustls::rustls::ServerConfig;
 use tokio_rustls::rustls::crypto::ring::default_provider;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
 
-/// Issues certificates; whoever trusts it trusts those.
+/// A certificate authority. A client that trusts it accepts the certificates that it issues.
 pub struct TestAuthority {
     issuer: CertifiedIssuer<'static, KeyPair>,
 }
 
-/// What a server proves itself with.
+/// A server's certificate chain and private key.
 #[derive(Clone)]
 pub struct ServerCertificate {
     chain: Vec<CertificateDer<'static>>,
     key: Arc<[u8]>,
 }
 
-/// When a certificate is valid.
+/// The validity period of a certificate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Validity {
     Long,
@@ -37,7 +37,7 @@ impl Default for TestAuthority {
 }
 
 impl TestAuthority {
-    /// A new authority that nobody trusts yet.
+    /// Creates an authority with a self-signed root certificate.
     pub fn new() -> Self {
         let mut params = parameters(&[], Validity::Long);
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
@@ -47,12 +47,12 @@ impl TestAuthority {
         Self { issuer: issuer.expect("an authority can sign itself") }
     }
 
-    /// Its own certificate, as a file for whoever is to trust it.
+    /// Returns the root certificate as PEM, for a client's trust store.
     pub fn pem(&self) -> String {
         self.issuer.pem()
     }
 
-    /// A certificate for a server with these names or addresses.
+    /// Issues a certificate for a server with these host names or IP addresses.
     pub fn issue(&self, names: &[&str], validity: Validity) -> ServerCertificate {
         let key = new_key();
         let issued = parameters(names, validity).signed_by(&key, &self.issuer);
@@ -62,7 +62,7 @@ impl TestAuthority {
 }
 
 impl ServerCertificate {
-    /// A certificate that nobody but the server itself stands by.
+    /// Creates a self-signed certificate, which no authority vouches for.
     pub fn self_signed(names: &[&str]) -> Self {
         let key = new_key();
         let made = parameters(names, Validity::Long).self_signed(&key);
@@ -70,7 +70,7 @@ impl ServerCertificate {
         Self { chain: vec![made.der().clone()], key: key.serialize_der().into() }
     }
 
-    /// The side of TLS that shows it and speaks these protocols.
+    /// Returns a TLS server configuration with this certificate and these ALPN protocols.
     pub(crate) fn server(&self, protocols: &[&str]) -> Arc<ServerConfig> {
         let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(self.key.to_vec()));
         let mut config = ServerConfig::builder_with_provider(Arc::new(default_provider()))

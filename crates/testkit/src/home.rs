@@ -1,4 +1,4 @@
-//! A temporary directory for one test: configuration, journals, whatever a server writes.
+//! A temporary directory for one test: configuration, journals and the files of a server.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ pub struct Home {
 }
 
 impl Home {
-    /// A fresh, empty directory.
+    /// Creates an empty temporary directory.
     #[expect(clippy::new_without_default, reason = "making a directory is not a default value")]
     pub fn new() -> Self {
         let directory = tempfile::Builder::new()
@@ -21,12 +21,12 @@ impl Home {
         Self { directory }
     }
 
-    /// The directory.
+    /// Returns the path of the directory.
     pub fn path(&self) -> &Path {
         self.directory.path()
     }
 
-    /// Writes a file below the directory, with its parent directories, and gives its path.
+    /// Writes a file below the directory, creates its parent directories, and returns its path.
     pub fn write(&self, name: &str, contents: impl AsRef<[u8]>) -> PathBuf {
         let path = self.path().join(name);
         if let Some(parent) = path.parent() {
@@ -36,14 +36,15 @@ impl Home {
         path
     }
 
-    /// Where a fixture started with `--journal` should write; the file need not exist yet.
+    /// Path for a fixture's `--journal`; the file need not exist yet.
     pub fn journal(&self) -> PathBuf {
         self.path().join("journal")
     }
 
-    /// The complete lines of the journal so far; none when nothing was written.
+    /// Returns the complete lines of the journal so far; empty if nothing was written.
     pub fn journal_lines(&self) -> Vec<String> {
         let text = std::fs::read_to_string(self.journal()).unwrap_or_default();
+        // A last line without a newline is still being written.
         text.split_inclusive('\n')
             .filter_map(|line| line.strip_suffix('\n'))
             .map(str::to_owned)

@@ -1,4 +1,4 @@
-//! An HTTP fixture server in a process of its own, ended when the value is dropped.
+//! An HTTP fixture server in its own process, killed when the value is dropped.
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
@@ -8,7 +8,7 @@ use crate::binary;
 /// A running fixture that listens on loopback.
 #[derive(Debug)]
 pub struct HttpFixture {
-    /// Where it listens, for example `http://127.0.0.1:40123/mcp`.
+    /// URL of the endpoint, for example `http://127.0.0.1:40123/mcp`.
     pub url: String,
     child: Child,
 }
@@ -20,7 +20,7 @@ impl HttpFixture {
     pub fn start(arguments: &[&str]) -> Self {
         let mut child = Command::new(binary())
             .args(arguments)
-            // The pipe ends with this process however it ends, so no fixture is left behind.
+            // The pipe closes however this process ends, so no fixture outlives it.
             .arg("--until-stdin-closes")
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -36,12 +36,12 @@ impl HttpFixture {
         Self { url: url.to_owned(), child }
     }
 
-    /// The process id of the fixture.
+    /// Process id of the fixture.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Scheme, host and port without a path.
+    /// Returns scheme, host and port, without a path.
     pub fn origin(&self) -> String {
         let address = self.url.strip_prefix("http://").expect("fixtures listen on plain HTTP");
         let host = address.split('/').next().unwrap_or_default();
@@ -55,7 +55,7 @@ impl Drop for HttpFixture {
     }
 }
 
-/// Failing to kill means that the process has already ended, which is what is wanted.
+/// Kills and reaps the process. Errors are ignored: they mean that it has already exited.
 fn end(child: &mut Child) {
     let _ = child.kill();
     let _ = child.wait();

@@ -1,8 +1,8 @@
 //! Fixtures for tests: real MCP and model servers as processes, and temporary homes.
 //!
-//! The servers live in the binary `switchboard-testkit`; `switchboard-testkit --help` lists its
-//! kinds, flags and faults. They speak hand-written JSON-RPC and share no code with the wire, so a
-//! mistake there cannot hide behind the same mistake here.
+//! The servers are part of the binary `switchboard-testkit`; `switchboard-testkit --help` lists its
+//! kinds, flags and faults. They speak hand-written JSON-RPC and share no code with the crate
+//! `wire`, so a bug there cannot be masked by the same bug here.
 #![expect(
     clippy::expect_used,
     clippy::panic,

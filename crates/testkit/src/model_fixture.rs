@@ -1,10 +1,10 @@
-//! A scripted model server in a process of its own, ended when the value is dropped.
+//! A scripted model server in its own process, killed when the value is dropped.
 
 use serde_json::Value;
 
 use crate::{Home, HttpFixture};
 
-/// Whose streaming format a scripted model speaks.
+/// The vendor whose wire format a scripted model speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ModelVendor {
     OpenAi,
@@ -13,10 +13,10 @@ pub enum ModelVendor {
 }
 
 impl ModelVendor {
-    /// All of them, for tests that hold for each.
+    /// All vendors, for tests that apply to each.
     pub const ALL: [Self; 3] = [Self::OpenAi, Self::Anthropic, Self::Gemini];
 
-    /// The name on the command line.
+    /// Value of the fixture's `--vendor` flag.
     pub fn name(self) -> &'static str {
         match self {
             Self::OpenAi => "openai",
@@ -26,7 +26,7 @@ impl ModelVendor {
     }
 }
 
-/// A running model server that says what a script says.
+/// A running model server that answers from a script.
 #[derive(Debug)]
 pub struct ModelFixture {
     fixture: HttpFixture,
@@ -34,12 +34,12 @@ pub struct ModelFixture {
 }
 
 impl ModelFixture {
-    /// Starts a server that takes any key, and waits until it listens.
+    /// Starts a server that accepts any key, and waits until it listens.
     pub fn start(vendor: ModelVendor, script: &Value) -> Self {
         Self::launch(vendor, &[], script)
     }
 
-    /// Starts a server that refuses requests with another key or none.
+    /// Starts a server that rejects requests without this key, and waits until it listens.
     pub fn start_with_key(vendor: ModelVendor, key: &str, script: &Value) -> Self {
         Self::launch(vendor, &["--key", key], script)
     }
@@ -61,19 +61,19 @@ impl ModelFixture {
         self.fixture.origin().replace("http://", "")
     }
 
-    /// What a client has to be told: with `/v1` for OpenAI and `/v1beta` for Gemini.
+    /// Base URL for a client, including `/v1` for OpenAI and `/v1beta` for Gemini.
     pub fn base_url(&self) -> &str {
         &self.fixture.url
     }
 
-    /// The process id of the server.
+    /// Process id of the server.
     pub fn pid(&self) -> u32 {
         self.fixture.pid()
     }
 
-    /// Every request so far: `verb`, `path`, `query`, `headers` (lower-case names) and `body`.
+    /// Returns every request so far: `verb`, `path`, `query`, `headers` (lower-case names), `body`.
     ///
-    /// A request is there before its answer begins.
+    /// A request is recorded before its answer begins.
     pub fn requests(&self) -> Vec<Value> {
         let lines = self.home.journal_lines();
         lines

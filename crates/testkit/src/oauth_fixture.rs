@@ -1,4 +1,4 @@
-//! An MCP server with a login, and its authorization server, in a process of their own.
+//! An MCP server that requires a login, and its authorization server, in one child process.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::HttpFixture;
 
-/// A running server that wants a login, ended when the value is dropped.
+/// A running MCP server that requires a login, killed when the value is dropped.
 #[derive(Debug)]
 pub struct OauthFixture {
     fixture: HttpFixture,
@@ -20,47 +20,47 @@ impl OauthFixture {
         Self { fixture: HttpFixture::start(&[&["oauth"], flags].concat()) }
     }
 
-    /// The address of the MCP endpoint.
+    /// URL of the MCP endpoint.
     pub fn url(&self) -> &str {
         &self.fixture.url
     }
 
-    /// Scheme, host and port; also the issuer unless it was given a path.
+    /// Returns scheme, host and port; also the issuer, unless `--issuer-path` adds a path.
     pub fn origin(&self) -> String {
         self.fixture.origin()
     }
 
-    /// What the server has seen so far: counts by `requests`, `authorization`, `refreshes`,
-    /// `reuses`, `families_revoked`, `tokens_revoked` and `sink_connections`; lists by
-    /// `authorizations`, `token_requests`, `registrations` and `problems`.
+    /// Returns the server's observations so far: counts under `requests`, `authorization`,
+    /// `refreshes`, `reuses`, `families_revoked`, `tokens_revoked` and `sink_connections`; lists
+    /// under `authorizations`, `token_requests`, `registrations` and `problems`.
     pub fn observations(&self) -> Value {
         let (_, body) = exchange("GET", &format!("{}/control", self.origin()), "");
         serde_json::from_str(&body).expect("the control endpoint answers with JSON")
     }
 
-    /// One number of what was seen; 0 when there is none of that name.
+    /// Returns one count of the observations, or 0 if there is none of that name.
     pub fn count(&self, name: &str) -> u64 {
         self.observations().get(name).and_then(Value::as_u64).unwrap_or(0)
     }
 
-    /// How often a path was asked, for example `POST /token`.
+    /// Returns the number of requests with a verb and path, for example `POST /token`.
     pub fn requests(&self, line: &str) -> u64 {
         let seen = self.observations();
         let all = seen.get("requests");
         all.and_then(|all| all.get(line)).and_then(Value::as_u64).unwrap_or(0)
     }
 
-    /// Makes every access token worthless; refresh tokens stay good.
+    /// Expires every access token; refresh tokens stay valid.
     pub fn expire(&self) {
         self.send_control(&json!({"expire": true}));
     }
 
-    /// Makes every token worthless.
+    /// Revokes every access and refresh token.
     pub fn revoke(&self) {
         self.send_control(&json!({"revoke": true}));
     }
 
-    /// Changes how long the tokens live that are given from here on.
+    /// Sets the lifetime of access tokens that are issued from here on.
     pub fn set_token_seconds(&self, seconds: u64) {
         self.send_control(&json!({"token_seconds": seconds}));
     }
@@ -69,7 +69,7 @@ impl OauthFixture {
         let _ = exchange("POST", &format!("{}/control", self.origin()), &what.to_string());
     }
 
-    /// Agrees at the authorization endpoint as a browser would, and gives the callback's address.
+    /// Consents at the authorization endpoint as a browser would, and returns the callback URL.
     pub fn agree(&self, authorization_url: &str) -> String {
         let (head, body) = exchange("GET", authorization_url, "");
         let location = head.lines().find_map(|line| line.strip_prefix("location: "));
@@ -77,7 +77,7 @@ impl OauthFixture {
     }
 }
 
-/// The head and the body of one answer.
+/// Sends a request and returns the head and the body of the response.
 fn exchange(verb: &str, url: &str, body: &str) -> (String, String) {
     let address = url.strip_prefix("http://").expect("fixtures listen on plain HTTP");
     let (host, path) = address.split_once('/').unwrap_or((address, ""));
@@ -88,7 +88,7 @@ fn exchange(verb: &str, url: &str, body: &str) -> (String, String) {
     stream.write_all(format!("{head}\r\n{body}").as_bytes()).expect("the fixture reads");
     let mut answer = Vec::new();
     let mut piece = [0; 4096];
-    // The hand-written server leaves connections open, so the length says when to stop.
+    // The fixture keeps connections open, so `content-length` marks the end of the response.
     loop {
         let text = String::from_utf8_lossy(&answer);
         if let Some((head, body)) = text.split_once("\r\n\r\n") {

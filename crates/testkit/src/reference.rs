@@ -1,9 +1,9 @@
-//! Pages of the documentation that are made from the program's own description.
+//! Reference pages that are generated from the program's own description.
 
 use std::path::Path;
 
-/// Holds a page below `docs/reference` against what it should say; where `UPDATE_REFERENCE` is set,
-/// it is written anew before.
+/// Compares a page below `docs/reference` with its expected text. If `UPDATE_REFERENCE` is set, the
+/// page is written first.
 pub fn check_reference(page: &str, fresh: &str, package: &str) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference");
     let file = folder.join(page);

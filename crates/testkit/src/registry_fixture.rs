@@ -1,4 +1,4 @@
-//! A registry of servers on loopback, in this process: well-behaved, silent, broken or too large.
+//! An in-process registry of MCP servers on loopback: well-behaved, silent, broken or oversized.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,13 +16,13 @@ use crate::background::BackgroundServer;
 
 type SharedState = Arc<Mutex<RegistryState>>;
 
-/// The member of `_meta` in which the registry itself speaks.
+/// The member of `_meta` that holds the registry's own metadata.
 const OFFICIAL: &str = "io.modelcontextprotocol.registry/official";
 
-/// A registry that answers until the value is dropped.
+/// A running registry, stopped when the value is dropped.
 #[derive(Debug)]
 pub struct RegistryFixture {
-    /// Its address, without the version of the API.
+    /// Base URL, without the version of the API.
     pub url: String,
     state: SharedState,
     _server: BackgroundServer,
@@ -33,20 +33,20 @@ pub struct RegistryFixture {
 pub enum RegistryMood {
     #[default]
     Well,
-    /// It takes the request and says nothing.
+    /// Accepts the request and never answers.
     Silent,
     Broken,
     Huge(usize),
     Status(u16),
     Elsewhere(String),
-    /// With a cursor that leads to the same page for ever.
+    /// Every page has a cursor that leads back to the first one.
     Circular,
 }
 
 #[derive(Debug, Default)]
 struct RegistryState {
     servers: Vec<Value>,
-    /// Other files by their path.
+    /// Static files by path.
     files: BTreeMap<String, Vec<u8>>,
     mood: RegistryMood,
     page: usize,
@@ -54,7 +54,7 @@ struct RegistryState {
 }
 
 impl RegistryFixture {
-    /// Starts a registry with these servers, each as `server.json` or with `_meta` beside it.
+    /// Starts a registry with these servers, each a plain `server.json` or an entry with `_meta`.
     pub fn start(servers: &[Value]) -> Self {
         let servers = servers.iter().map(to_listed).collect();
         let state: SharedState =
@@ -66,28 +66,28 @@ impl RegistryFixture {
         Self { url: format!("http://{}", server.address), state, _server: server }
     }
 
-    /// Answers in another way from here on.
+    /// Changes how the registry answers from here on.
     pub fn set_mood(&self, mood: RegistryMood) {
         self.with(|state| state.mood = mood);
     }
 
-    /// Lists at most so many servers on a page.
+    /// Sets the maximum number of servers per page.
     pub fn set_page(&self, page: usize) {
         self.with(|state| state.page = page);
     }
 
-    /// Puts other servers in place of those it has.
+    /// Replaces the listed servers.
     pub fn set_servers(&self, servers: &[Value]) {
         self.with(|state| state.servers = servers.iter().map(to_listed).collect());
     }
 
-    /// Serves a file at a path, for example `/files/a.mcpb`; gives its address.
+    /// Serves a file at a path, for example `/files/a.mcpb`, and returns its URL.
     pub fn add_file(&self, path: &str, bytes: Vec<u8>) -> String {
         self.with(|state| drop(state.files.insert(path.to_owned(), bytes)));
         format!("{}{path}", self.url)
     }
 
-    /// What was asked so far: paths with their queries.
+    /// Returns the path and query of every request so far.
     pub fn requests(&self) -> Vec<String> {
         self.with(|state| state.requests.clone())
     }
@@ -156,6 +156,7 @@ fn answer(
         return (StatusCode::NOT_FOUND, "{\"error\":\"not found\"}").into_response();
     };
     let body = found.to_string();
+    // Length and sum of bytes suffice as an ETag: they only have to distinguish a test's lists.
     let tag = format!("\"{}-{}\"", body.len(), body.bytes().map(u64::from).sum::<u64>());
     if known.is_some_and(|known| known == tag.as_str()) {
         return StatusCode::NOT_MODIFIED.into_response();

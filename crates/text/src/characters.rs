@@ -3,7 +3,6 @@
 use std::sync::LazyLock;
 
 /// Returns whether a character is invisible or changes how others are displayed.
-#[must_use]
 pub const fn is_hidden(c: char) -> bool {
     matches!(c,
         '\u{ad}' | '\u{34f}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}'
@@ -16,7 +15,6 @@ pub const fn is_hidden(c: char) -> bool {
 
 /// Returns whether a character is ambiguous to a reader: an unusual space, a noncharacter, or a
 /// private-use character, whose glyph depends on the font.
-#[must_use]
 pub const fn is_ambiguous(c: char) -> bool {
     matches!(c,
         '\u{a0}' | '\u{1680}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}'
@@ -32,7 +30,6 @@ pub const fn is_variation_selector(c: char) -> bool {
 }
 
 /// Returns the ASCII character that a tag character encodes.
-#[must_use]
 pub const fn tag_letter(c: char) -> Option<char> {
     match c {
         '\u{e0020}'..='\u{e007e}' => char::from_u32(c as u32 - 0xe0000),
@@ -41,7 +38,6 @@ pub const fn tag_letter(c: char) -> Option<char> {
 }
 
 /// Folds a character to the plain lower-case letter that a reader sees; `None` if it is invisible.
-#[must_use]
 pub fn fold_char(c: char) -> Option<char> {
     if c.is_ascii() {
         return (!c.is_ascii_control() || c.is_ascii_whitespace()).then(|| c.to_ascii_lowercase());
@@ -49,6 +45,7 @@ pub fn fold_char(c: char) -> Option<char> {
     if c.is_control() || is_hidden(c) || is_variation_selector(c) || is_combining_mark(c) {
         return None;
     }
+    // Before lower-casing: capital Eta resembles `h`, but its lower case resembles `n`.
     if let Some(twin) = latin_homoglyph(c) {
         return Some(twin);
     }
@@ -60,24 +57,18 @@ pub fn fold_char(c: char) -> Option<char> {
 }
 
 /// Returns the Latin letter that a letter of another script resembles.
-#[must_use]
-pub(crate) fn latin_homoglyph(c: char) -> Option<char> {
-    let at = HOMOGLYPHS.binary_search_by_key(&c, |(odd, _)| *odd).ok()?;
-    HOMOGLYPHS.get(at).map(|(_, latin)| *latin)
+fn latin_homoglyph(c: char) -> Option<char> {
+    static SORTED: LazyLock<Vec<(char, char)>> = LazyLock::new(|| sort_variants(&HOMOGLYPHS));
+    find_letter(&SORTED, c)
 }
 
-/// Returns the folded form of the first word that mixes Latin letters with homoglyphs, if there is
-/// one.
-#[must_use]
+/// Returns the folded form of the first word that mixes Latin letters with homoglyphs.
 pub fn mixed_script_reading(text: &str) -> Option<String> {
     if text.is_ascii() {
         return None;
     }
-    let words = text.split(|c: char| !c.is_alphanumeric());
-    words
-        .filter(|word| is_mixed_script(word))
-        .map(|word| word.chars().filter_map(fold_char).collect())
-        .next()
+    let mixed = text.split(|c: char| !c.is_alphanumeric()).find(|word| is_mixed_script(word))?;
+    Some(mixed.chars().filter_map(fold_char).collect())
 }
 
 /// Returns whether a word mixes Latin letters with homoglyphs of another script, and has no other
@@ -97,6 +88,7 @@ pub fn is_mixed_script(word: &str) -> bool {
             _ => {}
         }
     }
+    // A letter without a Latin twin reveals the script to the reader, so it cannot deceive.
     latin > 0 && twins > 0 && latin + twins > 2 && others == 0
 }
 
@@ -142,14 +134,21 @@ fn fold_style(c: char) -> Option<char> {
 
 /// Folds an accented, superscript or subscript letter or digit.
 fn fold_accent(c: char) -> Option<char> {
-    static SORTED: LazyLock<Vec<(char, char)>> = LazyLock::new(|| {
-        let all = ACCENTED.iter().flat_map(|(letter, odd)| odd.chars().map(move |c| (c, *letter)));
-        let mut all: Vec<(char, char)> = all.collect();
-        all.sort_unstable();
-        all
-    });
-    let at = SORTED.binary_search_by_key(&c, |(odd, _)| *odd).ok()?;
-    SORTED.get(at).map(|(_, letter)| *letter)
+    static SORTED: LazyLock<Vec<(char, char)>> = LazyLock::new(|| sort_variants(&ACCENTED));
+    find_letter(&SORTED, c)
+}
+
+// The tables are grouped by letter for reading, and sorted once by variant for the search.
+fn sort_variants(table: &[(char, &str)]) -> Vec<(char, char)> {
+    let all = table.iter().flat_map(|(letter, odd)| odd.chars().map(move |c| (c, *letter)));
+    let mut all: Vec<(char, char)> = all.collect();
+    all.sort_unstable();
+    all
+}
+
+fn find_letter(sorted: &[(char, char)], c: char) -> Option<char> {
+    let at = sorted.binary_search_by_key(&c, |(odd, _)| *odd).ok()?;
+    sorted.get(at).map(|(_, letter)| *letter)
 }
 
 /// Letters and digits with their accented, stroked, superscript and subscript variants.
@@ -192,160 +191,34 @@ const ACCENTED: [(char, &str); 36] = [
     ('z', "źżžᶻẑẓẕℤℨƶȥʐⱬ"),
 ];
 
-/// Homoglyphs of Latin letters, sorted by code point.
-const HOMOGLYPHS: [(char, char); 152] = [
-    ('\u{1eb}', 'q'),
-    ('\u{251}', 'a'),
-    ('\u{261}', 'g'),
-    ('\u{262}', 'g'),
-    ('\u{269}', 'i'),
-    ('\u{26a}', 'i'),
-    ('\u{274}', 'n'),
-    ('\u{280}', 'r'),
-    ('\u{28f}', 'y'),
-    ('\u{299}', 'b'),
-    ('\u{29c}', 'h'),
-    ('\u{29f}', 'l'),
-    ('Α', 'a'),
-    ('Β', 'b'),
-    ('Ε', 'e'),
-    ('Ζ', 'z'),
-    ('Η', 'h'),
-    ('Ι', 'i'),
-    ('Κ', 'k'),
-    ('Μ', 'm'),
-    ('Ν', 'n'),
-    ('Ο', 'o'),
-    ('Ρ', 'p'),
-    ('Τ', 't'),
-    ('Υ', 'y'),
-    ('Χ', 'x'),
-    ('α', 'a'),
-    ('γ', 'y'),
-    ('ε', 'e'),
-    ('η', 'n'),
-    ('ι', 'i'),
-    ('κ', 'k'),
-    ('ν', 'v'),
-    ('ο', 'o'),
-    ('ρ', 'p'),
-    ('τ', 't'),
-    ('υ', 'u'),
-    ('χ', 'x'),
-    ('ϲ', 'c'),
-    ('ϳ', 'j'),
-    ('Ѕ', 's'),
-    ('І', 'i'),
-    ('Ј', 'j'),
-    ('А', 'a'),
-    ('В', 'b'),
-    ('Е', 'e'),
-    ('З', 'z'),
-    ('К', 'k'),
-    ('М', 'm'),
-    ('Н', 'h'),
-    ('О', 'o'),
-    ('Р', 'p'),
-    ('С', 'c'),
-    ('Т', 't'),
-    ('У', 'y'),
-    ('Х', 'x'),
-    ('а', 'a'),
-    ('е', 'e'),
-    ('о', 'o'),
-    ('р', 'p'),
-    ('с', 'c'),
-    ('у', 'y'),
-    ('х', 'x'),
-    ('ѕ', 's'),
-    ('і', 'i'),
-    ('ј', 'j'),
-    ('Ѵ', 'v'),
-    ('ѵ', 'v'),
-    ('ү', 'y'),
-    ('һ', 'h'),
-    ('Ӏ', 'i'),
-    ('ӏ', 'l'),
-    ('Ԁ', 'd'),
-    ('ԁ', 'd'),
-    ('Ԛ', 'q'),
-    ('ԛ', 'q'),
-    ('Ԝ', 'w'),
-    ('ԝ', 'w'),
-    ('Ս', 'u'),
-    ('Օ', 'o'),
-    ('ո', 'n'),
-    ('ս', 'u'),
-    ('օ', 'o'),
-    ('Ꭰ', 'd'),
-    ('Ꭲ', 't'),
-    ('Ꭵ', 'i'),
-    ('Ꭺ', 'a'),
-    ('Ꭻ', 'j'),
-    ('Ꭼ', 'e'),
-    ('Ꮇ', 'm'),
-    ('Ꮋ', 'h'),
-    ('Ꮍ', 'y'),
-    ('Ꮐ', 'g'),
-    ('Ꮓ', 'z'),
-    ('Ꮖ', 'i'),
-    ('Ꮢ', 'r'),
-    ('Ꮤ', 'w'),
-    ('Ꮩ', 'v'),
-    ('Ꮪ', 's'),
-    ('Ꮮ', 'l'),
-    ('Ꮯ', 'c'),
-    ('Ꮲ', 'p'),
-    ('Ꮶ', 'k'),
-    ('Ᏼ', 'b'),
-    ('ᴀ', 'a'),
-    ('ᴄ', 'c'),
-    ('ᴅ', 'd'),
-    ('ᴇ', 'e'),
-    ('ᴊ', 'j'),
-    ('ᴋ', 'k'),
-    ('ᴍ', 'm'),
-    ('ᴏ', 'o'),
-    ('ᴘ', 'p'),
-    ('ᴛ', 't'),
-    ('ᴜ', 'u'),
-    ('ᴠ', 'v'),
-    ('ᴡ', 'w'),
-    ('ᴢ', 'z'),
-    ('\u{2113}', 'l'),
-    ('\u{2139}', 'i'),
-    ('\u{2170}', 'i'),
-    ('\u{217c}', 'l'),
-    ('⍳', 'i'),
-    ('⍴', 'p'),
-    ('⍺', 'a'),
-    ('ꓐ', 'b'),
-    ('ꓑ', 'p'),
-    ('ꓓ', 'd'),
-    ('ꓔ', 't'),
-    ('ꓖ', 'g'),
-    ('ꓗ', 'k'),
-    ('ꓙ', 'j'),
-    ('ꓚ', 'c'),
-    ('ꓜ', 'z'),
-    ('ꓝ', 'f'),
-    ('ꓟ', 'm'),
-    ('ꓠ', 'n'),
-    ('ꓡ', 'l'),
-    ('ꓢ', 's'),
-    ('ꓣ', 'r'),
-    ('ꓦ', 'v'),
-    ('ꓧ', 'h'),
-    ('ꓪ', 'w'),
-    ('ꓫ', 'x'),
-    ('ꓬ', 'y'),
-    ('ꓮ', 'a'),
-    ('ꓰ', 'e'),
-    ('ꓲ', 'i'),
-    ('ꓳ', 'o'),
-    ('ꓴ', 'u'),
-    ('ꜰ', 'f'),
-    ('ꜱ', 's'),
+/// Latin letters with their homoglyphs in other scripts.
+const HOMOGLYPHS: [(char, &str); 26] = [
+    ('a', "ɑΑαАаᎪᴀ⍺ꓮ"),
+    ('b', "ʙΒВᏴꓐ"),
+    ('c', "ϲСсᏟᴄꓚ"),
+    ('d', "ԀԁᎠᴅꓓ"),
+    ('e', "ΕεЕеᎬᴇꓰ"),
+    ('f', "ꓝꜰ"),
+    ('g', "ɡɢᏀꓖ"),
+    ('h', "ʜΗНһᎻꓧ"),
+    ('i', "ɩɪΙιІіӀᎥᏆℹⅰ⍳ꓲ"),
+    ('j', "ϳЈјᎫᴊꓙ"),
+    ('k', "ΚκКᏦᴋꓗ"),
+    ('l', "ʟӏᏞℓⅼꓡ"),
+    ('m', "ΜМᎷᴍꓟ"),
+    ('n', "ɴΝηոꓠ"),
+    ('o', "ΟοОоՕօᴏꓳ"),
+    ('p', "ΡρРрᏢᴘ⍴ꓑ"),
+    ('q', "ǫԚԛ"),
+    ('r', "ʀᏒꓣ"),
+    ('s', "ЅѕᏚꓢꜱ"),
+    ('t', "ΤτТᎢᴛꓔ"),
+    ('u', "υՍսᴜꓴ"),
+    ('v', "νѴѵᏙᴠꓦ"),
+    ('w', "ԜԝᏔᴡꓪ"),
+    ('x', "ΧχХхꓫ"),
+    ('y', "ʏΥγУуүᎽꓬ"),
+    ('z', "ΖЗᏃᴢꓜ"),
 ];
 
 #[cfg(test)]
@@ -354,7 +227,9 @@ mod tests {
 
     #[test]
     fn the_table_of_twins_is_in_order() {
-        assert!(HOMOGLYPHS.is_sorted_by_key(|(odd, _)| *odd));
+        for table in [sort_variants(&HOMOGLYPHS), sort_variants(&ACCENTED)] {
+            assert!(table.windows(2).all(|pair| pair[0].0 < pair[1].0));
+        }
     }
 
     #[test]

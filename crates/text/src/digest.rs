@@ -1,5 +1,4 @@
-//! Fingerprints: SHA-256 over a list of texts, encoded so that different lists have different
-//! input.
+//! Fingerprints: SHA-256 over an unambiguous encoding of a list of texts.
 
 use sha2::{Digest as _, Sha256};
 
@@ -14,19 +13,20 @@ pub fn hex_digest<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
 }
 
 impl Digest {
-    /// Starts a fingerprint for one purpose, so that fingerprints of different purposes never
-    /// collide.
+    /// Starts a fingerprint for one purpose.
     pub fn new(purpose: &str) -> Self {
+        // Hashed first, so that fingerprints for different purposes never collide.
         Self::default().with(purpose)
     }
 
-    /// Adds a text.
+    /// Adds a text, as UTF-8.
     pub fn with(self, text: &str) -> Self {
         self.with_bytes(text.as_bytes())
     }
 
-    /// Adds bytes, prefixed with their length, so that `ab`, `c` differs from `a`, `bc`.
+    /// Adds bytes as one part of the list.
     pub fn with_bytes(mut self, bytes: &[u8]) -> Self {
+        // Prefixed with the length: without it, `ab`, `c` and `a`, `bc` would collide.
         self.0.update((bytes.len() as u64).to_be_bytes());
         self.0.update(bytes);
         self

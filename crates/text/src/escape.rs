@@ -10,9 +10,8 @@ use crate::characters::{
 /// Escapes multi-line text for display.
 ///
 /// Control characters become `\e` or `\x07`, invisible and ambiguous ones `<U+200B>`, and letters
-/// encoded as tag characters are shown as `<tags "…">`. Line feeds and tabs stay. Text that looks
-/// like one of these escapes is escaped as well, so that [`unescape`] restores the original
-/// exactly.
+/// encoded as tag characters `<tags "…">`. Line feeds and tabs stay. Text that looks like one of
+/// these escapes is escaped as well, so that [`unescape`] restores the original exactly.
 #[must_use]
 pub fn escape(text: &str) -> Cow<'_, str> {
     escape_with(text, EscapeMode::Several)
@@ -24,8 +23,7 @@ pub fn escape_line(text: &str) -> Cow<'_, str> {
     escape_with(text, EscapeMode::One)
 }
 
-/// Escapes prose, on which no decision depends: like [`escape`], but keeps spaces of other widths,
-/// which French text and models use.
+/// Escapes prose, on which no decision depends: like [`escape`], but keeps spaces of other widths.
 #[must_use]
 pub fn escape_prose(text: &str) -> Cow<'_, str> {
     with_spaces(text, escape)
@@ -38,6 +36,7 @@ pub fn escape_prose_line(text: &str) -> Cow<'_, str> {
 }
 
 fn with_spaces(text: &str, escape: impl Fn(&str) -> Cow<'_, str>) -> Cow<'_, str> {
+    // French typography and some models use these spaces.
     let is_space = |c: char| {
         matches!(c, '\u{a0}' | '\u{2000}'..='\u{200a}' | '\u{202f}' | '\u{205f}' | '\u{3000}')
     };
@@ -53,7 +52,7 @@ fn with_spaces(text: &str, escape: impl Fn(&str) -> Cow<'_, str>) -> Cow<'_, str
     Cow::Owned(out)
 }
 
-/// Escapes multi-line JSON text for display: its own escapes stay, others are added.
+/// Escapes multi-line JSON text for display, without changing the escapes in it.
 #[must_use]
 pub fn escape_json(text: &str) -> Cow<'_, str> {
     escape_with(text, EscapeMode::Json)
@@ -81,13 +80,13 @@ pub fn encode_json_controls(text: &str) -> Cow<'_, str> {
     Cow::Owned(out)
 }
 
-/// Reverses [`escape`].
+/// Restores the text that [`escape`] was given.
 #[must_use]
 pub fn unescape(shown: &str) -> String {
     unescape_with(shown, EscapeMode::Several)
 }
 
-/// Reverses [`escape_line`].
+/// Restores the text that [`escape_line`] was given.
 #[must_use]
 pub fn unescape_line(shown: &str) -> String {
     unescape_with(shown, EscapeMode::One)
@@ -97,7 +96,7 @@ pub fn unescape_line(shown: &str) -> String {
 enum EscapeMode {
     Several,
     One,
-    /// Multi-line, and a backslash starts a JSON escape.
+    /// Several lines, in which a backslash starts a JSON escape.
     Json,
 }
 
@@ -136,6 +135,7 @@ fn first_change(text: &str, lines: EscapeMode) -> Option<usize> {
         b'\n' => lines != EscapeMode::One,
         _ => false,
     };
+    // Most text is harmless ASCII, which needs no context.
     let from = text.bytes().position(|byte| !harmless(byte))?;
     let mut before = EscapeContext::after(text.get(..from).unwrap_or_default());
     text.get(from..)?.char_indices().find_map(|(at, c)| {
@@ -152,11 +152,11 @@ struct EscapeContext {
     last: char,
     /// Number of consecutive combining marks.
     marks: usize,
-    /// Whether there is a base character for combining marks that is displayed unchanged.
+    /// Whether a visible character precedes them, which is displayed unchanged.
     has_base: bool,
 }
 
-/// Maximum number of combining marks on a letter; more of them reach into other lines.
+/// Maximum number of combining marks on a letter. More of them overlap the lines above and below.
 const MAX_MARKS: usize = 4;
 
 impl EscapeContext {
@@ -177,22 +177,20 @@ impl EscapeContext {
         Self { last: c, marks, has_base }
     }
 
-    /// Returns whether a variation selector applies to an emoji or ideograph here; elsewhere it is
-    /// invisible.
+    /// Returns whether a variation selector here applies to an emoji or ideograph, and is visible.
     fn takes_selector(self, after: &str) -> bool {
         let keycap = matches!(self.last, '0'..='9' | '#' | '*') && after.starts_with('\u{20e3}');
         let can_change = |c: char| c >= '\u{a9}' && !is_hidden(c) && !is_ambiguous(c);
         keycap || can_change(self.last) && !is_variation_selector(self.last)
     }
 
-    /// Returns whether an ideographic space is plausible here: only directly after an ideograph.
+    /// Returns whether an ideographic space is plausible here: directly after an ideograph.
     fn takes_wide_space(self) -> bool {
         self.last >= '\u{2e80}' && !is_hidden(self.last) && !is_ambiguous(self.last)
     }
 }
 
-/// Returns whether a combining mark on this character is visible as such, and does not alter a
-/// space or punctuation.
+/// Returns whether a combining mark on this character is recognizable as a mark.
 fn carries_marks(c: char) -> bool {
     let is_drawn = !c.is_whitespace() && !c.is_control() && !is_hidden(c) && !is_ambiguous(c);
     is_drawn && !c.is_ascii_punctuation()
@@ -202,6 +200,7 @@ fn must_change(c: char, before: EscapeContext, after: &str, lines: EscapeMode) -
     match c {
         '\n' => matches!(lines, EscapeMode::One),
         '\t' => false,
+        // Only if `unescape` would decode it: most backslashes, as in `C:\dir`, stay readable.
         '\\' => lines != EscapeMode::Json && decode_code(after, lines).is_some(),
         '<' => decode_hidden(after).is_some(),
         // One selector chooses the look of an emoji; several of them can carry hidden bytes.
@@ -271,6 +270,7 @@ fn decode_code(after: &str, lines: EscapeMode) -> Option<(char, usize)> {
         'n' if lines == EscapeMode::One => Some(('\n', 1)),
         'x' => {
             let digits = after.get(1..3)?;
+            // `escape` writes lower-case digits only, so other ones belong to the original text.
             let lower = digits.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'));
             let number = u32::from_str_radix(digits, 16).ok().filter(|_| lower)?;
             Some((char::from_u32(number)?, 3))

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::characters;
 use crate::characters::is_ambiguous;
 
-/// Maximum number of characters shown of a value.
+/// Maximum number of characters in the excerpt of a value.
 pub const MAX_VALUE_CHARS: usize = 80;
 
 /// Returns at most `limit` characters of a text, with invisible characters escaped.
@@ -29,6 +29,7 @@ pub fn excerpt_text(text: &str, limit: usize) -> String {
             piece.push(character);
         }
         length += piece.chars().count();
+        // Unless this is the last character, one place is reserved for the ellipsis.
         let room = if characters.peek().is_some() { limit.saturating_sub(1) } else { limit };
         if length > room {
             shown.push('…');
@@ -44,13 +45,12 @@ pub fn excerpt_text(text: &str, limit: usize) -> String {
 pub fn excerpt_value(value: &Value) -> String {
     // A character has at most four bytes; one character more shows that the text was truncated.
     let mut beginning = PrefixWriter { bytes: Vec::new(), room: 4 * (MAX_VALUE_CHARS + 1) };
-    // The only possible error is that the room is used up, which is intended.
+    // The only possible error is that the room is used up: it stops the serialization.
     let _ = serde_json::to_writer(&mut beginning, value);
     excerpt_text(&String::from_utf8_lossy(&beginning.bytes), MAX_VALUE_CHARS)
 }
 
-/// Keeps the first bytes written to it and rejects the rest, so that a large value is not
-/// serialized completely.
+/// Keeps the first bytes and rejects the rest, so that a large value is not serialized completely.
 struct PrefixWriter {
     bytes: Vec<u8>,
     room: usize,
@@ -72,7 +72,6 @@ impl io::Write for PrefixWriter {
     }
 }
 
-/// Returns whether a character is invisible or changes how others are read.
 fn is_hidden(character: char) -> bool {
     character.is_control()
         || characters::is_hidden(character)
@@ -80,11 +79,10 @@ fn is_hidden(character: char) -> bool {
         || matches!(character, '\u{2800}' | '\u{e000}'..='\u{f8ff}')
 }
 
-/// Returns `text` with control, invisible and bidirectional characters escaped, truncated to 120
-/// characters.
+/// Returns `text` truncated to 120 characters, with control and invisible characters escaped.
 pub fn sanitize(text: &str) -> String {
-    const LONGEST: usize = 120;
-    let mut safe: String = text.chars().take(LONGEST).collect();
+    const MAX_CHARS: usize = 120;
+    let mut safe: String = text.chars().take(MAX_CHARS).collect();
     if safe.len() < text.len() {
         safe.push('…');
     }

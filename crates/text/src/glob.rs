@@ -1,18 +1,18 @@
 //! Wildcard patterns: `*`, `?`, `[a-z]` and `{a,b}`; a backslash makes the next character literal.
 //!
-//! One engine for rules, allow-lists and file names. Its patterns count characters, not bytes, and
-//! have an escape inside brackets, neither of which `globset` offers; a pattern is a few short
-//! vectors instead of an automaton. Matching takes at most the product of both lengths.
+//! One engine for rules, allow-lists and file names. Unlike `globset`, it matches characters, not
+//! bytes, has an escape inside brackets, and keeps a pattern as a few short vectors, not as an
+//! automaton. Matching takes at most the product of both lengths.
 
 use std::str::Chars;
 
-/// Maximum number of texts that the braces of one pattern expand to.
+/// Maximum number of forms that the braces of one pattern expand to.
+// Each pair of braces multiplies them: twenty times `{a,b}` would be a million.
 const MAX_FORMS: usize = 256;
 
 /// One element of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum GlobToken {
-    /// A literal character.
     Char {
         sign: char,
         is_escaped: bool,
@@ -29,7 +29,7 @@ pub enum GlobToken {
 /// A pattern without braces, ready to be matched.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Glob {
-    /// The parts between the stars; one part if there is no star.
+    /// The parts between the stars.
     parts: Vec<GlobPart>,
 }
 
@@ -45,13 +45,12 @@ enum GlobPart {
 pub struct BadPattern {
     /// The position of the error, in characters.
     pub offset: usize,
-    /// A predicate of the pattern, such as "has no end".
+    /// A predicate of the pattern, such as "has an unclosed `[`".
     pub message: &'static str,
-    /// A suggestion for the user.
     pub hint: &'static str,
 }
 
-const ESCAPE_HINT: &str = "a backslash before a sign takes it as it is: `\\[`, in JSON `\\\\[`";
+const ESCAPE_HINT: &str = "to match a special character, escape it: `\\[`, in JSON `\\\\[`";
 
 impl BadPattern {
     const fn new(offset: usize, message: &'static str) -> Self {
@@ -72,7 +71,6 @@ pub fn escape_wildcards(text: &str) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SingleChoice {
     Accept,
-    /// `{a}` is an error.
     Reject,
 }
 
@@ -92,15 +90,10 @@ impl GlobForm {
 }
 
 /// Parses a pattern into one form per combination of its alternatives; one form without braces.
-///
-/// # Errors
-/// Returns an error if a bracket, a brace or a backslash is incomplete, or if the braces have no or
-/// too many alternatives.
 pub fn parse_forms(text: &str, single_choice: SingleChoice) -> Result<Vec<GlobForm>, BadPattern> {
     PatternReader { rest: text.chars(), passed: 0, single_choice }.forms(None)
 }
 
-/// The characters of a pattern, with their position.
 struct PatternReader<'a> {
     rest: Chars<'a>,
     passed: usize,
@@ -123,26 +116,25 @@ impl PatternReader<'_> {
             let token = match (self.next(), brace) {
                 (None, None) => return Ok(current),
                 (None, Some(start)) => {
-                    return Err(BadPattern::new(start, "has a `{` without its `}`"));
+                    return Err(BadPattern::new(start, "has an unclosed `{`"));
                 }
                 (Some('{'), _) => {
                     let inner = self.forms(Some(at))?;
                     let pairs = current
                         .iter()
                         .flat_map(|before| inner.iter().map(move |after| before.join(after)));
+                    // One above the limit proves the excess without building all combinations.
                     current = pairs.take(MAX_FORMS + 1).collect();
                     if current.len() > MAX_FORMS {
-                        return Err(BadPattern::new(at, "stands for too many texts"));
+                        return Err(BadPattern::new(at, "expands to too many alternatives"));
                     }
                     continue;
                 }
-                (Some('}'), None) => {
-                    return Err(BadPattern::new(at, "has a `}` without its `{`"));
-                }
+                (Some('}'), None) => return Err(BadPattern::new(at, "has an unopened `}`")),
                 (Some('}'), Some(start))
                     if done.is_empty() && self.single_choice == SingleChoice::Reject =>
                 {
-                    return Err(BadPattern::new(start, "has braces with nothing to choose from"));
+                    return Err(BadPattern::new(start, "has braces with only one alternative"));
                 }
                 (Some('}'), Some(_)) => {
                     done.append(&mut current);
@@ -154,9 +146,8 @@ impl PatternReader<'_> {
                     continue;
                 }
                 (Some('\\'), _) => {
-                    let sign = self.next().ok_or_else(|| {
-                        BadPattern::new(at, "ends with a backslash that stands before nothing")
-                    })?;
+                    let incomplete = || BadPattern::new(at, "ends with an incomplete escape");
+                    let sign = self.next().ok_or_else(incomplete)?;
                     GlobToken::Char { sign, is_escaped: true }
                 }
                 (Some('['), _) => self.class(at)?,
@@ -174,7 +165,7 @@ impl PatternReader<'_> {
 
     /// Parses a class whose opening bracket is at `start`.
     fn class(&mut self, start: usize) -> Result<GlobToken, BadPattern> {
-        let unclosed = || BadPattern::new(start, "has a `[` without its `]`");
+        let unclosed = || BadPattern::new(start, "has an unclosed `[`");
         let is_negated = self.rest.as_str().starts_with(['!', '^']);
         if is_negated {
             self.next();
@@ -183,12 +174,14 @@ impl PatternReader<'_> {
         loop {
             let from = match self.next().ok_or_else(unclosed)? {
                 ']' if ranges.iter().any(|(from, to)| to < from) => {
-                    return Err(BadPattern::new(start, "has a range that ends before it begins"));
+                    return Err(BadPattern::new(start, "has a reversed range"));
                 }
+                // As in a shell, a `]` directly after the opening bracket is a literal.
                 ']' if !ranges.is_empty() => return Ok(GlobToken::Class { ranges, is_negated }),
                 '\\' => self.next().ok_or_else(unclosed)?,
                 sign => sign,
             };
+            // A dash directly before the closing bracket is a literal too.
             let after_dash = self.rest.as_str().strip_prefix('-');
             let is_range = after_dash.is_some_and(|end| !end.is_empty() && !end.starts_with(']'));
             let mut to = from;
@@ -254,6 +247,8 @@ impl Glob {
         // Without a star, the first part must match the whole text.
         let Some((last, between)) = others.split_last() else { return rest.is_empty() };
         for part in between {
+            // The leftmost match is enough, so no backtracking is needed: a later one would only
+            // leave less text for the parts that follow.
             let Some(after) = part.find(rest) else { return false };
             rest = after;
         }
@@ -270,7 +265,7 @@ impl GlobPart {
     /// Returns the rest of a text that starts with this part.
     fn strip_start<'t>(&self, text: &'t str) -> Option<&'t str> {
         match self {
-            // The part next to a star is often empty; skip the call of a comparison.
+            // The part next to a star is often empty; this avoids the call of a comparison.
             Self::Text(start) if start.is_empty() => Some(text),
             Self::Text(start) => text.strip_prefix(&**start),
             Self::Tokens(tokens) => {

@@ -1,8 +1,8 @@
 //! Text processing before display, comparison and storage.
 //!
-//! In go strings from servers, models and people; out come escaped, truncated or redacted ones,
-//! similar names, matches of wildcard patterns, and digests. Pure, with one exception: [`redact`]
-//! keeps one list per process of the secrets to redact. Nothing here does I/O.
+//! The crate takes strings from servers, models and people. It returns escaped, truncated or
+//! redacted ones, similar names, matches of wildcard patterns, and digests. It is pure, except that
+//! [`redact`] keeps one list per process of the secrets to redact, and never does I/O.
 
 mod characters;
 mod digest;

@@ -8,13 +8,13 @@ use crate::characters::fold_char;
 use crate::words::for_each_part;
 
 /// Maximum number of characters compared; longer names are compared by their beginning only.
+// The edit distance takes quadratic time, and servers choose the names.
 const MAX_COMPARED_CHARS: usize = 128;
-/// Minimum length of a text that counts as part of a name; shorter ones are part of too many.
+/// Minimum length of a name that may match as part of another; shorter ones match too many.
 const MIN_PART_CHARS: usize = 3;
 /// Maximum length of a key that gets a suggestion.
 const MAX_KEY_CHARS: usize = 40;
-/// Minimum length of a word that is compared: shorter ones are one letter away from many others,
-/// such as `get`, `set`, `let`.
+/// Minimum length of a word that can have a typo: `get`, `set` and `let` are different words.
 const MIN_NEAR_CHARS: usize = 5;
 /// Maximum length of a name that is compared with others for a single typo.
 const MAX_NEAR_BYTES: usize = 64;
@@ -32,14 +32,13 @@ const ALIASES: &[(&str, &str)] = &[
 ];
 
 /// Returns the key in `known` that `name` is probably a misspelling or an alias of.
-///
-/// Stricter than [`nearest_names`]: a key that only contains a known one may belong to another
-/// product, and a warning about it would be wrong.
 pub fn suggestion<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
     let meant = ALIASES.iter().find(|(other, _)| *other == name).map(|(_, ours)| *ours);
     if let Some(ours) = meant.and_then(|ours| known.iter().find(|known| **known == ours)) {
         return Some(ours);
     }
+    // Stricter than `nearest_names`: a key that only contains a known one may be the extension of
+    // another product, and a warning about it would be wrong.
     let folded = fold_key(name);
     let length = folded.chars().count();
     if length > MAX_KEY_CHARS {
@@ -53,7 +52,6 @@ pub fn suggestion<'k>(name: &str, known: &[&'k str]) -> Option<&'k str> {
         .map(|(_, candidate)| candidate)
 }
 
-/// Returns a key in lower case without word separators.
 fn fold_key(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, '_' | '-')).flat_map(char::to_lowercase).collect()
 }
@@ -84,9 +82,11 @@ pub fn nearest_names<'a>(
         let cost = match letters.distance(&known_letters) {
             _ if name == wanted => 0,
             Some(cost) => cost,
+            // One typo costs 10, so reordered words rank just behind it.
             None if has_same_words() => 11,
             None => continue,
         };
+        // The order is total, so a duplicate can only be at the place of insertion itself.
         let at = best.partition_point(|entry| compare_nearness(entry, &(cost, name)).is_lt());
         if at < limit && best.get(at).is_none_or(|entry| entry.1 != name) {
             best.insert(at, (cost, name));
@@ -100,7 +100,7 @@ fn compare_nearness(left: &(usize, &str), right: &(usize, &str)) -> Ordering {
     left.0.cmp(&right.0).then(left.1.len().cmp(&right.1.len())).then(left.1.cmp(right.1))
 }
 
-/// Maximum number of typos in a name of this length; with more it is another name.
+/// Returns the maximum number of typos in a name of this length.
 const fn max_slips(length: usize) -> usize {
     match length {
         0..=2 => 0,
@@ -131,8 +131,7 @@ impl NameLetters {
         Self { text, count }
     }
 
-    /// Returns the distance from a wanted name to a known one in tenths of a typo; `None` if they
-    /// are not close.
+    /// Returns the distance to a known name in tenths of a typo; `None` if it is not close.
     fn distance(&self, known: &Self) -> Option<usize> {
         if self.text == known.text {
             return Some(1);
@@ -178,9 +177,12 @@ pub fn near_keys(name: &str) -> Vec<String> {
     if name.len() > MAX_NEAR_BYTES {
         return Vec::new();
     }
+    // The keys are all deletions of one letter: words at distance 1 share a deletion, or one of
+    // them is a deletion of the other. An index over the keys avoids comparing all pairs of names.
     let words = visible_words(name);
     let mut keys = Vec::new();
     for (place, word) in words.iter().enumerate() {
+        // The similar word may be one letter longer.
         if word.chars().count() + 1 < MIN_NEAR_CHARS {
             continue;
         }

@@ -1,8 +1,7 @@
 //! Redacts secrets in everything that is written or displayed: known values, and texts with the
 //! shape of a secret.
 //!
-//! Resolved secrets are known to the whole process, because every log, event, record and message
-//! could leak them.
+//! The known values are global, because every log, event, record and message could leak them.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -19,16 +18,15 @@ use percent_encoding::{AsciiSet, utf8_percent_encode};
 use crate::percent::RESERVED;
 use crate::secret_shapes;
 
-/// The replacement for a secret. It is harmless inside JSON, a header or a log line.
+/// The replacement for a secret, which is valid inside JSON, a header or a log line.
 pub const REDACTED: &str = "[redacted]";
 
 /// Minimum length of a known secret: redacting shorter ones would garble ordinary words.
 const MIN_SECRET_BYTES: usize = 8;
-/// Maximum number of known secrets; further ones are ignored, none is forgotten.
+/// Maximum number of known secrets, in all their encodings; further ones are not redacted.
 const MAX_SECRETS: usize = 4_096;
 
-/// Maximum number of patterns for a DFA, which takes one step per byte but grows with every
-/// pattern.
+/// Maximum number of patterns for a DFA, which is fast but grows with every pattern.
 const MAX_DFA_PATTERNS: usize = 200;
 
 /// Characters that some programs percent-encode in the path of a URL.
@@ -54,8 +52,7 @@ struct KnownSecrets {
     patterns: Vec<SecretPattern>,
     /// For every byte, the patterns that may start with it.
     by_first: Vec<Vec<usize>>,
-    /// A SIMD search for possible starts of patterns. `None` if there are too many patterns, or the
-    /// processor does not support it.
+    /// A SIMD search for the starts of patterns; `None` with too many patterns or without SIMD.
     quick: Option<Searcher>,
     table: Option<AhoCorasick>,
 }
@@ -98,6 +95,7 @@ impl KnownSecrets {
                 places.extend(
                     may_be.filter_map(|number| self.secret_at(*number, bytes, hit.start())),
                 );
+                // Not after the hit: a secret may begin inside the prefix of another.
                 from = hit.start() + 1;
             }
         } else if let Some(table) = &self.table {
@@ -106,7 +104,7 @@ impl KnownSecrets {
                 hits.filter_map(|hit| self.secret_at(hit.pattern().as_usize(), bytes, hit.start())),
             );
         } else {
-            // Without a searcher nothing can be checked, so everything is redacted.
+            // Fails closed: without a searcher, everything is redacted.
             places.push(0..bytes.len());
         }
         merge_ranges(places)
@@ -135,6 +133,8 @@ fn build_searcher(patterns: &[SecretPattern]) -> Option<Searcher> {
     let mut firsts = BTreeSet::new();
     for pattern in patterns {
         let first = pattern.text.as_bytes().get(..PREFIX_BYTES).unwrap_or(pattern.text.as_bytes());
+        // Three bytes instead of four, since the searcher takes a limited number of patterns and
+        // every letter doubles the variants.
         if pattern.shape.is_some_and(secret_shapes::is_any_case) {
             firsts.extend(case_variants(first.get(..3)?));
         } else {
@@ -154,7 +154,6 @@ fn case_variants(bytes: &[u8]) -> Vec<Vec<u8>> {
 }
 
 fn build_automaton(patterns: &[SecretPattern]) -> Option<AhoCorasick> {
-    // The faster automaton grows with every pattern.
     let kind = (patterns.len() < MAX_DFA_PATTERNS).then_some(AhoCorasickKind::DFA);
     let texts = patterns.iter().map(|pattern| &pattern.text);
     AhoCorasick::builder().ascii_case_insensitive(true).kind(kind).build(texts).ok()
@@ -175,6 +174,7 @@ fn merge_ranges(mut places: Vec<Range<usize>>) -> Vec<Range<usize>> {
 static KNOWN_SECRETS: LazyLock<Mutex<Arc<KnownSecrets>>> =
     LazyLock::new(|| Mutex::new(Arc::new(KnownSecrets::new(BTreeSet::new()))));
 
+// Clones the `Arc`, so that threads do not wait for each other while they search.
 fn known_secrets() -> Arc<KnownSecrets> {
     Arc::clone(&KNOWN_SECRETS.lock())
 }
@@ -190,14 +190,15 @@ pub fn add_secrets<'a>(secrets: impl IntoIterator<Item = &'a str>) {
             }
         }
     }
+    // Building the search is expensive, and a reload usually brings the same secrets again.
     if values != held.values {
         *held = Arc::new(KnownSecrets::new(values));
     }
 }
 
-/// Returns the encodings of a secret: unchanged, JSON, JSON inside JSON, percent-encoded, HTML,
-/// hexadecimal and base64.
+/// Returns the secret and its encodings in JSON, nested JSON, URLs, HTML, hexadecimal and base64.
 fn encodings(secret: &str) -> Vec<String> {
+    // A secret from a file often ends with a line feed that does not belong to it.
     let secret = secret.trim();
     // Unchanged first: if there is no room for all forms, this is the most important one.
     let mut forms = vec![secret.to_owned()];
@@ -207,7 +208,7 @@ fn encodings(secret: &str) -> Vec<String> {
     // Programs differ in which characters they percent-encode, and in the case of the digits.
     for encoded in [RESERVED, IN_PATH, IN_SCRIPT, IN_URL] {
         let address = utf8_percent_encode(secret, encoded).to_string();
-        forms.push(lower_digits(&address));
+        forms.push(digits_after(&address, "%", 2, str::to_lowercase));
         forms.push(address.replace("%20", "+"));
         forms.push(address);
     }
@@ -243,21 +244,13 @@ fn json_encodings(text: &str) -> Vec<String> {
     let for_scripts = escaped(|letter| letter.is_ascii() && !"<>&='".contains(letter));
     let plain = escaped(|letter| letter.is_ascii());
     let slashes = [json.replace('/', "\\/"), plain.replace('/', "\\/")];
-    let upper = [&for_pages, &for_scripts, &plain].map(|text| upper_digits(text));
+    let upper = [&for_pages, &for_scripts, &plain]
+        .map(|text| digits_after(text, "\\u", 4, str::to_uppercase));
     let rest = [json.to_owned(), for_pages, for_scripts, plain];
     slashes.into_iter().chain(upper).chain(rest).collect()
 }
 
-/// Returns the text with the digits after `\u` in upper case.
-fn upper_digits(text: &str) -> String {
-    digits_after(text, "\\u", 4, str::to_uppercase)
-}
-
-/// Returns the text with the digits after `%` in lower case.
-fn lower_digits(text: &str) -> String {
-    digits_after(text, "%", 2, str::to_lowercase)
-}
-
+/// Changes the case of the hexadecimal digits after each `sign`.
 fn digits_after(text: &str, sign: &str, count: usize, case: fn(&str) -> String) -> String {
     let mut parts = text.split(sign);
     let first = parts.next().unwrap_or_default().to_owned();
@@ -270,15 +263,13 @@ fn digits_after(text: &str, sign: &str, count: usize, case: fn(&str) -> String) 
     })
 }
 
-/// Returns the HTML encodings of a text.
 fn html_encodings(text: &str) -> [String; 2] {
     let page = text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
     let page = page.replace('"', "&quot;");
     [page.replace('\'', "&#39;"), page.replace('\'', "&#x27;")]
 }
 
-/// Minimum length of a secret whose hexadecimal and base64 forms are redacted: shorter ones are not
-/// distinctive enough.
+/// Minimum length of a secret whose hexadecimal and base64 forms are distinctive enough to redact.
 const MIN_ENCODED_BYTES: usize = 12;
 
 /// Returns the base64 digits that are the same at each alignment of a secret in a longer text.
@@ -298,8 +289,7 @@ fn base64_encodings(secret: &str) -> Vec<String> {
     all
 }
 
-/// Returns the bytes with secrets redacted; `None` if they contain none, which takes one pass and
-/// no copy.
+/// Returns the bytes with secrets redacted; `None`, without a copy, if they contain none.
 #[must_use]
 pub fn redact_bytes(bytes: &[u8]) -> Option<Vec<u8>> {
     let places = known_secrets().secret_ranges(bytes);
@@ -342,6 +332,7 @@ pub struct LineRedactor {
 }
 
 /// Maximum length of a buffered line; a longer one is redacted in parts.
+// A secret across two parts is missed; the alternative is unbounded memory.
 const MAX_LINE_BYTES: usize = 64 * 1_024;
 
 impl LineRedactor {
@@ -379,6 +370,7 @@ impl LineRedactor {
             None => out.extend_from_slice(line),
             Some(clean) => {
                 out.extend_from_slice(&clean);
+                // The redaction of the open key extends over the line feed.
                 if opens {
                     out.push(b'\n');
                 }

@@ -1,4 +1,4 @@
-//! Shapes of secrets: tokens with well-known prefixes, keys, headers.
+//! Recognizes secrets by their shape: tokens with well-known prefixes, keys, headers.
 
 use std::ops::Range;
 use std::sync::LazyLock;
@@ -20,9 +20,8 @@ enum ShapeTail {
     KeyName(usize),
     /// The value of a field whose name ends with the prefix, with at least this many characters.
     Field(usize),
-    /// The rest of a JWT.
     SignedToken,
-    /// A private key up to its end line.
+    /// A PEM private key up to its end line.
     PrivateKey,
     /// The value of a header or field with credentials.
     Header,
@@ -99,7 +98,7 @@ static SHAPE_SEARCHER: LazyLock<Option<AhoCorasick>> =
 
 /// Returns whether the text contains anything with the shape of a secret.
 pub fn contains_secret(bytes: &[u8]) -> bool {
-    // Without a searcher, every text counts as one that contains a secret.
+    // Fails closed: without a searcher, every text counts as one with a secret.
     SHAPE_SEARCHER.as_ref().is_none_or(|table| {
         table
             .find_overlapping_iter(bytes)
@@ -113,9 +112,11 @@ pub(crate) fn secret_at(bytes: &[u8], number: usize, start: usize) -> Option<Ran
     let after = start + shape.prefix.len();
     let written = bytes.get(start..after)?;
     let rest = bytes.get(after..)?;
+    // `sk-` at the end of `task-` does not begin a secret.
     let is_free = start.checked_sub(1).and_then(|before| bytes.get(before)).is_none_or(|before| {
         !before.is_ascii_alphanumeric() && *before != b'_' || follows_escape(bytes, start)
     });
+    // The search ignores case, which is right only for headers and schemes.
     let exact = written == shape.prefix.as_bytes();
     let run = |fits: fn(u8) -> bool| rest.iter().take_while(|byte| fits(**byte)).count();
     let end = match shape.follows {
@@ -131,8 +132,8 @@ pub(crate) fn secret_at(bytes: &[u8], number: usize, start: usize) -> Option<Ran
         }
         KeyName(least) if exact && is_free => {
             let count = run(|byte| byte.is_ascii_uppercase() || byte.is_ascii_digit());
-            let beside = rest.get(count..).and_then(nearby_key).unwrap_or(0);
-            (count >= least).then_some(after + count + beside)?
+            let key = rest.get(count..).and_then(nearby_key).unwrap_or(0);
+            (count >= least).then_some(after + count + key)?
         }
         Field(least) if exact => {
             return field(rest, least).map(|at| after + at.start..after + at.end);
@@ -155,8 +156,8 @@ pub(crate) fn secret_at(bytes: &[u8], number: usize, start: usize) -> Option<Ran
     Some(start..end)
 }
 
-/// Returns whether the preceding letters belong to an escape and not to a word: `\n` and `\u003d`
-/// in JSON, `%3D` in a URL, or a terminal colour code.
+/// Returns whether the preceding letters belong to an escape and not to a word: `\n` or `\u003d` in
+/// JSON, `%3D` in a URL, or a terminal colour code.
 fn follows_escape(bytes: &[u8], start: usize) -> bool {
     let before = bytes.get(start.saturating_sub(MAX_ESCAPE_BYTES)..start).unwrap_or_default();
     let is_code = |sign: &[u8], digits: usize| {
@@ -231,8 +232,10 @@ fn login(rest: &[u8]) -> Option<Range<usize>> {
         byte.is_ascii_whitespace()
             || matches!(byte, b'/' | b'?' | b'#' | b'"' | b'\'' | b'<' | b'\\')
     };
+    // Bounded, so that a text full of `://` does not take quadratic time.
     let host = rest.iter().take(300).take_while(|byte| !ends(byte)).count();
     let host = rest.get(..host)?;
+    // The last `@`: people paste passwords that contain one unencoded.
     let at = memchr::memrchr(b'@', host)?;
     let colon = memchr::memchr(b':', host.get(..at)?)?;
     (colon + 1 < at).then_some(colon + 1..at)
@@ -244,6 +247,7 @@ fn signed_token(rest: &[u8]) -> Option<usize> {
     let mut parts = rest.get(..whole)?.split(|byte| *byte == b'.');
     let first = parts.next()?;
     let second = parts.next()?;
+    // The signature may be missing, if the text is truncated or the token is unsigned.
     (first.len() >= 6 && second.len() >= 6).then_some(whole)
 }
 

@@ -5,7 +5,6 @@
 pub struct TruncatedText<'a> {
     pub head: &'a str,
     pub tail: &'a str,
-    /// Number of bytes between the two.
     pub omitted_bytes: usize,
     pub total_bytes: usize,
     /// Number of lines of the whole text.
@@ -13,13 +12,11 @@ pub struct TruncatedText<'a> {
 }
 
 /// Truncates `text` to `limit` bytes; `None` if it fits.
-///
-/// The beginning gets two thirds: it says what the text is, the end how it came out.
-#[must_use]
 pub fn truncate_middle(text: &str, limit: usize) -> Option<TruncatedText<'_>> {
     if text.len() <= limit {
         return None;
     }
+    // The beginning identifies a text and gets two thirds; the end of a log shows the result.
     let tail_room = limit / 3;
     let (head, rest) = text.split_at_checked(text.floor_char_boundary(limit - tail_room))?;
     let tail_at = text.ceil_char_boundary(text.len() - tail_room);
@@ -34,9 +31,7 @@ pub fn truncate_middle(text: &str, limit: usize) -> Option<TruncatedText<'_>> {
 }
 
 impl TruncatedText<'_> {
-    /// Returns both ends with a notice between them about the omitted part and where the whole text
-    /// is.
-    #[must_use]
+    /// Returns both ends with a notice between them: the omitted size, and the file with the rest.
     pub fn with_notice(&self, file: Option<&str>) -> String {
         let Self { head, tail, omitted_bytes, total_bytes, lines } = self;
         let place = match file {

@@ -1,9 +1,10 @@
 //! Splits text into the words that search compares.
 
-/// Maximum length of a word; the rest is cut off.
+/// Maximum length of a word; longer ones are truncated.
 const MAX_WORD_LEN: usize = 48;
 
 /// Words so common in questions that they do not identify a tool.
+// Sorted, for the binary search.
 #[rustfmt::skip]
 const STOP_WORDS: [&str; 145] = [
     "a", "about", "all", "also", "am", "an", "and", "any", "appreciate", "are", "as", "assist",
@@ -26,8 +27,7 @@ pub fn is_stop_word(word: &str) -> bool {
     STOP_WORDS.binary_search(&word).is_ok()
 }
 
-/// Calls `take` with each lower-case part of the text: `HTTPServer_v2` has `http`, `server`, `v`
-/// and `2`.
+/// Calls `take` with each part in lower case: `HTTPServer_v2` has `http`, `server`, `v` and `2`.
 pub fn for_each_part(text: &str, mut take: impl FnMut(&str)) {
     let mut part = String::new();
     for run in text.split(|character: char| !character.is_alphanumeric()) {
@@ -46,6 +46,7 @@ pub fn for_each_word(text: &str, mut take: impl FnMut(&str)) {
             parts += 1;
             take(word);
         });
+        // A run of ideographs may be a whole sentence, which is not a word that people search for.
         if parts > 1 && !run.chars().any(is_ideograph) {
             whole.clear();
             whole.extend(run.chars().flat_map(char::to_lowercase).take(MAX_WORD_LEN));
@@ -55,13 +56,13 @@ pub fn for_each_word(text: &str, mut take: impl FnMut(&str)) {
 }
 
 /// Splits a run of letters and digits at changes from lower to upper case, at the end of an
-/// acronym, and between letters and digits. Ideographs, which are not separated by spaces, form
-/// overlapping pairs.
+/// acronym, and between letters and digits.
 fn split_run(run: &str, part: &mut String, take: &mut impl FnMut(&str)) {
     part.clear();
     let mut previous: Option<char> = None;
     let mut characters = run.chars().peekable();
     while let Some(character) = characters.next() {
+        // No spaces separate ideographs, so overlapping pairs of them serve as words.
         if is_ideograph(character) {
             flush(part, take);
             part.push(character);
@@ -114,11 +115,11 @@ pub fn stem(word: &str) -> &str {
         return word;
     }
     let singular = without_plural(word);
+    // Without a vowel, the ending belongs to the word, as in `string` and `bring`.
+    let is_base = |base: &&str| base.len() > 1 && base.contains(['a', 'e', 'i', 'o', 'u', 'y']);
     let base = ["ing", "ed"]
         .iter()
-        .find_map(|ending| {
-            singular.strip_suffix(ending).filter(|base| base.len() > 1 && has_vowel(base))
-        })
+        .find_map(|ending| singular.strip_suffix(ending).filter(is_base))
         .map_or(singular, without_double);
     match base.strip_suffix('e') {
         Some(shorter) if shorter.len() > 1 => shorter,
@@ -140,6 +141,7 @@ fn without_plural(word: &str) -> &str {
         }
     }
     if let Some(base) = word.strip_suffix('s') {
+        // `class`, `status` and `analysis` are not plurals.
         return if base.ends_with(['s', 'u', 'i']) { word } else { base };
     }
     match word.strip_suffix('y') {
@@ -158,10 +160,6 @@ fn without_double(base: &str) -> &str {
         Some(shorter) if doubled && shorter.len() > 2 => shorter,
         _ => base,
     }
-}
-
-fn has_vowel(base: &str) -> bool {
-    base.contains(['a', 'e', 'i', 'o', 'u', 'y'])
 }
 
 #[cfg(test)]

@@ -21,16 +21,11 @@ pub fn new_acceptance<'a>(
     }
 }
 
-/// Returns the path of the file below a state folder.
-#[must_use]
 pub(crate) fn accepted_file(state: &Path) -> PathBuf {
     state.join("accepted.json")
 }
 
 /// Reads the accepted definitions; empty if the file does not exist.
-///
-/// # Errors
-/// Returns an error if the file exists and cannot be read or parsed.
 pub(crate) fn load_accepted(state: &Path) -> Result<AcceptedFindings, ConfigError> {
     let path = accepted_file(state);
     let text = read_text(&path)?;
@@ -38,9 +33,6 @@ pub(crate) fn load_accepted(state: &Path) -> Result<AcceptedFindings, ConfigErro
 }
 
 /// Adds acceptances for a server, replacing earlier ones of the same definitions.
-///
-/// # Errors
-/// Returns an error if the file cannot be written.
 pub fn add_accepted(state: &Path, identity: &str, new: Vec<Acceptance>) -> Result<(), ConfigError> {
     edit(state, |all| {
         let known = all.servers.entry(identity.to_owned()).or_default();
@@ -50,15 +42,12 @@ pub fn add_accepted(state: &Path, identity: &str, new: Vec<Acceptance>) -> Resul
 }
 
 /// Removes the acceptances of a server whose names match `wanted`, and returns their number.
-///
-/// # Errors
-/// Returns an error if the file cannot be read or written.
 pub fn remove_accepted(
     state: &Path,
     identity: &str,
     wanted: impl Fn(&str) -> bool,
 ) -> Result<usize, ConfigError> {
-    // Do not write the file for a server without acceptances.
+    // Most servers have no acceptances; the file is not created or locked for them.
     if !load_accepted(state)?.servers.contains_key(identity) {
         return Ok(0);
     }
@@ -86,8 +75,8 @@ fn edit(state: &Path, edit: impl FnOnce(&mut AcceptedFindings)) -> Result<(), Co
 
 fn parse(path: &Path, text: &str) -> Result<AcceptedFindings, ConfigError> {
     serde_json::from_str(text).map_err(|cause| {
-        ConfigError::new(path, format!("what was accepted cannot be read: {cause}"))
-            .hint("remove the file, then look at what is held and approve it again")
+        ConfigError::new(path, format!("invalid file of accepted findings: {cause}"))
+            .hint("remove the file, then review the quarantined definitions and approve them again")
     })
 }
 

@@ -32,16 +32,13 @@ pub struct AlwaysAnswers {
 }
 
 impl AlwaysAnswers {
-    /// Returns the path of the file below a state folder.
+    /// Returns the path of the file in a state folder.
     #[must_use]
     pub fn file(state: &Path) -> PathBuf {
         state.join("remembered.json")
     }
 
     /// Reads the answers; empty if the file does not exist.
-    ///
-    /// # Errors
-    /// Returns an error if the file exists and cannot be read or parsed.
     pub fn load(state: &Path) -> Result<Self, ConfigError> {
         let path = Self::file(state);
         let text = read_text(&path)?;
@@ -49,9 +46,6 @@ impl AlwaysAnswers {
     }
 
     /// Stores or removes the answer for a tool; returns whether there was one before.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be read or written.
     pub fn set(
         state: &Path,
         server: &str,
@@ -86,14 +80,13 @@ pub struct AlwaysAllowed {
 }
 
 impl AlwaysAllowed {
-    /// Creates an instance without answers.
+    /// Creates an instance without any answers.
     #[must_use]
     pub const fn new(places: Places, environment: Environment) -> Self {
         Self { places, environment, since_start: Mutex::new(BTreeMap::new()) }
     }
 
-    /// Returns whether a person has answered "always" for the tool's current definition since the
-    /// start.
+    /// Returns whether a person has answered "always" to the tool's definition since the start.
     #[must_use]
     pub fn allows(&self, target: &Target, fleet: &Fleet) -> bool {
         let since_start = self.since_start.lock();
@@ -104,12 +97,6 @@ impl AlwaysAllowed {
     }
 
     /// Adds a person's "always" answer to the file that configures the tool's server.
-    ///
-    /// An approval covers the exact text of a project's entry, so it is renewed for the text with
-    /// the tool added.
-    ///
-    /// # Errors
-    /// Returns an error if a file cannot be read or written.
     pub fn allow(&self, call: &ResolvedCall) -> Result<(), ConfigError> {
         let Self { places, environment, .. } = self;
         let target = call.target();
@@ -132,6 +119,7 @@ impl AlwaysAllowed {
         AlwaysAnswers::set(&places.state, server.id.as_str(), tool, Some(bound))?;
         switchboard_config::add_auto_approve(file, server.id.as_str(), tool)?;
         self.since_start.lock().insert(target.clone(), Arc::clone(listed.digest()));
+        // An approval covers the exact text of a project's entry, which now contains the tool.
         if unchanged && let Some(entry) = entry_now(&approvals) {
             approvals.approve_entry(&entry)?;
             approvals.save()?;
@@ -142,8 +130,8 @@ impl AlwaysAllowed {
 
 fn parse(path: &Path, text: &str) -> Result<AlwaysAnswers, ConfigError> {
     serde_json::from_str(text).map_err(|cause| {
-        ConfigError::new(path, format!("what is always allowed cannot be read: {cause}"))
-            .hint("remove the file; what it was about is then allowed by name alone")
+        ConfigError::new(path, format!("invalid file of \"always\" answers: {cause}"))
+            .hint("remove the file; its tools are then allowed by name, whatever their definition")
     })
 }
 

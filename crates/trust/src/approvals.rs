@@ -11,10 +11,10 @@ use switchboard_document::{ConfigError, edit_locked, read_text};
 
 use crate::always_answers::AlwaysAnswers;
 
-/// Project file to server to digest of the approved entry.
+/// Values by project file and server.
 type ApprovalTable = BTreeMap<String, BTreeMap<String, String>>;
 
-/// Key for all hooks of a file, used instead of a server's name.
+/// The key for the hooks of a file, used like a server's name.
 const HOOKS_KEY: &str = "hooks";
 
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -27,17 +27,14 @@ struct ApprovalsFile {
 
 /// The approvals, kept in the state folder, where no project can write.
 ///
-/// An approval covers one entry of one file, exactly as it was read. If either changes, the server
-/// needs approval again.
+/// An approval covers one entry of one file, exactly as it was read; a change needs a new approval.
 #[derive(Debug, Clone, Default)]
 pub struct Approvals {
     path: PathBuf,
     table: ApprovalTable,
-    /// Texts of the approved entries, for display.
     entries: ApprovalTable,
-    /// Unsaved changes of `table`.
+    /// Unsaved changes of `table` and of `entries`.
     changes: Vec<TableChange>,
-    /// Unsaved changes of `entries`.
     shown: Vec<TableChange>,
     problem: Option<ConfigError>,
 }
@@ -51,14 +48,14 @@ struct TableChange {
 }
 
 impl Approvals {
-    /// Returns the path of the file below a state folder.
+    /// Returns the path of the file in a state folder.
     #[must_use]
     pub fn file(state: &Path) -> PathBuf {
         state.join("approvals.json")
     }
 
-    /// Reads the approvals of a state folder. If they are unreadable, nothing is approved, and
-    /// loading a configuration reports the problem.
+    /// Reads the approvals of a state folder. An unreadable file approves no server, and loading a
+    /// configuration reports the problem.
     pub fn load(state: &Path) -> Self {
         let path = Self::file(state);
         let (read, problem) = match read(&path) {
@@ -108,12 +105,11 @@ impl Approvals {
         self.changes.push(decision);
     }
 
-    /// Writes the changes since `load`, merged with those of other processes.
-    ///
-    /// Blocks for up to ten seconds while another process writes.
+    /// Writes the changes since `load`. Blocks for up to ten seconds while another process writes.
     pub fn save(&mut self) -> Result<(), ConfigError> {
         let mut written = ApprovalsFile::default();
         edit_locked(&self.path, |before| {
+            // Apply the changes to the file as it is, which keeps the decisions of other processes.
             written = before.map(|text| parse(&self.path, text)).transpose()?.unwrap_or_default();
             for decision in &self.changes {
                 decision.apply(&mut written.approvals);
@@ -132,7 +128,6 @@ impl Approvals {
         Ok(())
     }
 
-    /// Returns whether this entry is approved in its current form.
     fn is_approved(&self, file: &Path, name: &ServerId, digest: &str) -> bool {
         file_identity(file).is_ok_and(|file| {
             self.table.get(&file).and_then(|servers| servers.get(name.as_str())).map(String::as_str)
@@ -148,6 +143,7 @@ impl Approvals {
 
     /// Approves the hooks of a project's file as long as they have this digest.
     pub fn approve_hooks(&mut self, file: &Path, digest: &str) -> Result<(), ConfigError> {
+        // An approval that no name can find again is an error, not a silent success.
         file_identity(file)?;
         for name in hook_names(file) {
             self.record_decision(name, HOOKS_KEY, Some(digest.to_owned()));
@@ -170,7 +166,7 @@ impl Consents for Approvals {
     }
 
     fn always(&self, server: &ServerId) -> BTreeSet<String> {
-        // Fail closed: an unreadable file allows nothing.
+        // Fail closed: an unreadable file allows no tool.
         let remembered = self.path.parent().and_then(|state| AlwaysAnswers::load(state).ok());
         let mut always = remembered.unwrap_or_default().always;
         always.remove(server.as_str()).unwrap_or_default().into_keys().collect()
@@ -204,13 +200,12 @@ fn read(path: &Path) -> Result<ApprovalsFile, ConfigError> {
 
 fn parse(path: &Path, text: &str) -> Result<ApprovalsFile, ConfigError> {
     serde_json::from_str(text).map_err(|cause| {
-        ConfigError::new(path, format!("the approvals cannot be read: {cause}"))
+        ConfigError::new(path, format!("invalid approvals file: {cause}"))
             .hint("remove the file and approve the servers again")
     })
 }
 
-/// Returns a unique name for a file, independent of symbolic links, letter case and dots in its
-/// path.
+/// Returns a unique name for a file, whatever symbolic links, letter case and dots its path has.
 fn file_identity(file: &Path) -> Result<String, ConfigError> {
     let real = fs::canonicalize(file)
         .or_else(|cause| missing_file_path(file).ok_or(cause))
@@ -231,7 +226,6 @@ fn hook_names(file: &Path) -> BTreeSet<String> {
     in_project().into_iter().chain(file_identity(file).ok()).collect()
 }
 
-/// Returns the canonical path of a file that does not exist.
 fn missing_file_path(file: &Path) -> Option<PathBuf> {
     let folder = fs::canonicalize(file.parent()?).ok()?;
     Some(folder.join(file.file_name()?))

@@ -23,8 +23,7 @@ pub fn visible_notes(visible: &VisibleFleet, noted: &mut Noted) -> Vec<AuditNote
     new.map(flagged_note).collect()
 }
 
-/// Returns notes about findings in quarantined definitions that are not noted yet: the person who
-/// reviews them must know.
+/// Returns notes about findings in quarantined definitions that are not noted yet.
 pub fn held_notes(held: &Quarantine, noted: &mut Noted) -> Vec<AuditNote> {
     let mut notes = Vec::new();
     for (server, one) in held.servers.iter().flat_map(|(server, held)| {
@@ -55,6 +54,7 @@ pub async fn write_notes(audit: &Audit, notes: Vec<AuditNote>, events: &Events) 
     if notes.is_empty() {
         return;
     }
+    // Adding notes waits for the disk.
     let audit = audit.clone();
     let written = tokio::task::spawn_blocking(move || audit.add(&notes)).await;
     let problem = match written {

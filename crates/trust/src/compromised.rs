@@ -12,7 +12,6 @@ use crate::quarantine::{QuarantineReason, QuarantinedDefinition};
 
 /// Quarantines the whole server if one of its held definitions is an attack: a server that turned
 /// malicious is not trusted with its other tools.
-#[must_use]
 pub(crate) fn quarantine_server(server: &Server, screened: ScreenedOffers) -> ScreenedOffers {
     if screened.held.whole.is_some() {
         return screened;
@@ -37,8 +36,6 @@ pub fn findings_in(held: &QuarantinedDefinition) -> Vec<ScanFinding> {
     }
 }
 
-/// Converts the kind to the scanner's.
-#[must_use]
 pub(crate) const fn definition_kind(kind: PinKind) -> DefinitionKind {
     match kind {
         PinKind::Instructions => DefinitionKind::Instructions,
@@ -56,7 +53,7 @@ fn is_compromised(held: &QuarantinedDefinition) -> bool {
     }
     match held.why {
         QuarantineReason::Changed => overall_severity(&findings_in(held)) == Some(Severity::Block),
-        // It was never approved, so only an unmistakable attack counts, as at first use.
+        // The tool was never approved, so only an unmistakable attack counts, as at first use.
         QuarantineReason::New | QuarantineReason::NotLocked => is_clear_attack(&findings_in(held)),
         QuarantineReason::Renamed { .. }
         | QuarantineReason::FirstUse

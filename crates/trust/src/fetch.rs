@@ -9,42 +9,36 @@ use switchboard_rules::Team;
 use switchboard_wire::{WireLimits, new_http_client};
 use tokio::time::timeout;
 
-/// Downloads the file at a URL with this `Accept` header, up to `longest_bytes`.
-pub(crate) async fn fetch(
-    url: &str,
-    accept: &str,
-    longest_bytes: usize,
-) -> Result<Vec<u8>, String> {
+/// Downloads the file at a URL, up to `max_bytes`.
+pub(crate) async fn fetch(url: &str, accept: &str, max_bytes: usize) -> Result<Vec<u8>, String> {
     let client = new_http_client(&WireLimits::default()).map_err(|error| error.to_string())?;
     let request = client.get(url).header("accept", accept);
     let mut response = request.send().await.map_err(|error| error.to_string())?;
     let status = response.status().as_u16();
     if status != 200 {
-        return Err(format!("the answer is {status}"));
+        return Err(format!("the response has status {status}"));
     }
     let mut bytes = Vec::new();
+    // Checked per chunk: `Content-Length` may be missing or wrong.
     while let Some(chunk) = response.chunk().await.map_err(|error| error.to_string())? {
         bytes.extend_from_slice(&chunk);
-        if bytes.len() > longest_bytes {
-            return Err(format!("it is longer than {} MiB", longest_bytes / 1024 / 1024));
+        if bytes.len() > max_bytes {
+            return Err(format!("it is larger than {} MiB", max_bytes / 1024 / 1024));
         }
     }
     Ok(bytes)
 }
 
-/// Maximum size of a team file, in bytes.
 const MAX_FILE_BYTES: usize = 4 * 1024 * 1024;
-/// How long one download may take.
+/// How long the download of one file may take.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(20);
 
 /// Downloads the team files that are not cached yet, and returns the problems.
 pub async fn fetch_team_files(team: &Team, state: &Path) -> Vec<ConfigError> {
     let mut problems = Vec::new();
     for (url, digest) in missing_team_files(team, state) {
-        let fetched = match timeout(FETCH_TIMEOUT, fetch(&url, "*/*", MAX_FILE_BYTES)).await {
-            Ok(fetched) => fetched,
-            Err(_) => Err("it takes too long".to_owned()),
-        };
+        let fetching = timeout(FETCH_TIMEOUT, fetch(&url, "*/*", MAX_FILE_BYTES));
+        let fetched = fetching.await.unwrap_or_else(|_| Err("the request timed out".to_owned()));
         let kept = match fetched {
             Ok(bytes) => cache_team_file(state, &digest, &bytes),
             Err(cause) => {

@@ -23,8 +23,6 @@ pub fn first_use_version(quarantine: &Quarantine, server: &ServerId) -> Option<S
 }
 
 /// Approves exactly the definitions that a person was shown.
-///
-/// The audit log is written first: an approval that cannot be recorded must not take effect.
 pub fn approve_first_use(
     state: &Path,
     audit: &Audit,
@@ -41,6 +39,7 @@ pub fn approve_first_use(
         detail: "first use".to_owned(),
     };
     let notes: Vec<AuditNote> = shown.iter().map(note).collect();
+    // First the audit log: an approval that cannot be recorded must not take effect.
     audit.add(&notes).map_err(|error| error.to_string())?;
     let book = quarantine_book(shown);
     let changed = Pins::edit(state, identity, |pins| {

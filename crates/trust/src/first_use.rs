@@ -14,44 +14,44 @@ use tokio::sync::Notify;
 
 use crate::pins_file::{DefinitionMap, PinKind};
 
-/// Maximum number of unreviewed servers remembered; the oldest are dropped.
+/// Maximum number of unreviewed servers that are listed; the oldest are dropped.
 const MAX_UNSEEN: usize = 100;
 
 /// Whether a person is present to be asked about a new server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Presence {
-    /// No person is present: the author of the entry has decided.
+    /// The author of the entry has decided.
     #[default]
     Nobody,
-    /// A person is present and reviews the definitions of the server before any is used.
+    /// The person reviews the definitions of a server before any is used.
     Person,
 }
 
-/// A server whose definitions were pinned as they were, because nobody was there to be asked.
+/// A server whose definitions were pinned without review, because no person was present.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PinnedUnseen {
-    /// Its name.
+    /// Name of the pinned server.
     pub server: String,
-    /// What it runs or where it is, without secrets.
+    /// Command or URL of the server, without secrets.
     pub how: String,
-    /// How many tools were pinned.
+    /// Number of tools that were pinned.
     pub tools: usize,
-    /// How many other definitions were pinned.
+    /// Number of other definitions that were pinned.
     pub others: usize,
-    /// What the scanner found that a person should know of: the name and the rules.
+    /// Findings of the scanner that a person should review: each definition with its rules.
     pub findings: Vec<String>,
 }
 
 impl PinnedUnseen {
-    /// Returns a one-line summary.
+    /// Returns a summary in one line.
     #[must_use]
     pub fn sentence(&self) -> String {
         let findings = match self.findings.as_slice() {
-            [] => "nothing was found in them".to_owned(),
+            [] => "no findings".to_owned(),
             some => format!("findings: {}", some.join("; ")),
         };
         let tools = if self.tools == 1 { "1 tool" } else { &format!("{} tools", self.tools) };
-        format!("new server `{}`: {tools} pinned as they are, {findings}", self.server)
+        format!("new server `{}`: {tools} pinned without review, {findings}", self.server)
     }
 
     /// Creates the report for a server that was just pinned, without findings.
@@ -126,14 +126,11 @@ impl FirstUseState {
 
     /// Records that a person at another face is about to review this server.
     pub fn attend(&self, server: &str) {
-        let mut attended = self.attended.lock();
-        attended.insert(server.to_owned());
+        self.attended.lock().insert(server.to_owned());
     }
 
-    /// Returns whether a person at another face is about to review this server.
     pub(crate) fn is_attended(&self, server: &ServerId) -> bool {
-        let attended = self.attended.lock();
-        attended.contains(server.as_str())
+        self.attended.lock().contains(server.as_str())
     }
 
     /// Returns the servers that were pinned without review since the host started.
@@ -148,17 +145,18 @@ impl FirstUseState {
 
     /// Publishes the queued servers with their findings, and returns the events to emit.
     pub fn publish_pinned(&self, flagged: &[Flagged]) -> Vec<EventKind> {
+        // Published only now, so that the notice about a server includes its findings.
         let new = std::mem::take(&mut *self.pinned.lock());
         if new.is_empty() {
             return Vec::new();
         }
         let new: Vec<_> = new.into_iter().map(|one| one.with_findings(flagged)).collect();
-        let told = new.iter().map(PinnedUnseen::event).collect();
+        let events = new.iter().map(PinnedUnseen::event).collect();
         let mut all = self.unseen.load().to_vec();
         all.extend(new);
         let from = all.len().saturating_sub(MAX_UNSEEN);
         self.unseen.publish(all.split_off(from));
-        told
+        events
     }
 
     /// Wakes the screening task after a person has answered.
@@ -166,7 +164,7 @@ impl FirstUseState {
         self.answered.notify_one();
     }
 
-    /// Waits until a person has answered.
+    /// Waits until a person has answered a question.
     pub async fn wait_answered(&self) {
         self.answered.notified().await;
     }

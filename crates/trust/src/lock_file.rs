@@ -11,10 +11,9 @@ use switchboard_document::{ConfigError, edit_locked, read_text};
 use crate::packages::locked::LockedPackage;
 use crate::pins_file::{DefinitionMap, PinKind, PinnedDefinition, Pins};
 
-/// Name of the file, next to the project's configuration.
 const FILE_NAME: &str = "switchboard.lock";
 const VERSION: u32 = 1;
-/// Programs that download a package and run it.
+/// Programs that download a package before they run it.
 const RUNNERS: [&str; 6] = ["npx", "pnpx", "bunx", "uvx", "pipx", "docker"];
 
 /// The servers and definitions that a project was written against.
@@ -22,7 +21,6 @@ const RUNNERS: [&str; 6] = ["npx", "pnpx", "bunx", "uvx", "pipx", "docker"];
 pub struct LockFile {
     version: u32,
     pub servers: BTreeMap<String, LockedServer>,
-    /// The folder of the file, replaced by a variable in identities: it differs between machines.
     #[serde(skip)]
     folder: PathBuf,
     /// Servers that must not be started, with the reasons.
@@ -30,12 +28,12 @@ pub struct LockFile {
     refused: BTreeMap<String, String>,
 }
 
-/// A server as of the time of locking.
+/// A server at the time of locking.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LockedServer {
     /// Fingerprint of the server's command or URL.
     pub identity: String,
-    /// The reported name and version.
+    /// The name and version that the server reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<String>,
     /// The package that the command downloads and runs, as written.
@@ -44,7 +42,7 @@ pub struct LockedServer {
     /// The downloaded packages with exact versions and digests, where known.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub packages: Vec<LockedPackage>,
-    /// Fingerprints of its definitions.
+    /// Fingerprints of the definitions, by kind and name.
     pub definitions: BTreeMap<PinKind, BTreeMap<String, String>>,
 }
 
@@ -61,31 +59,25 @@ impl LockFile {
         folder.join(FILE_NAME)
     }
 
-    /// Reads the lock file of a folder.
-    ///
-    /// # Errors
-    /// Returns an error if the file does not exist or cannot be used.
+    /// Reads the lock file of a folder; a missing file is an error.
     pub fn load(folder: &Path) -> Result<Self, ConfigError> {
         let path = Self::file(folder);
         let Some(text) = read_text(&path)? else {
-            return Err(ConfigError::new(path, "there is no lock file")
-                .hint("`switchboard lock` writes one"));
+            let error = ConfigError::new(path, "no lock file");
+            return Err(error.hint("create one with `switchboard lock`"));
         };
         let lock: Self = serde_json::from_str(&text).map_err(|cause| {
-            ConfigError::new(path.as_path(), format!("the lock cannot be read: {cause}"))
-                .hint("`switchboard lock` writes it anew")
+            ConfigError::new(path.as_path(), format!("invalid lock file: {cause}"))
+                .hint("recreate it with `switchboard lock`")
         })?;
         if lock.version != VERSION {
-            return Err(ConfigError::new(path, "the lock was written by another version")
-                .hint("`switchboard lock` writes it anew"));
+            return Err(ConfigError::new(path, "the lock file was written by another version")
+                .hint("recreate it with `switchboard lock`"));
         }
         Ok(Self { folder: folder.to_owned(), ..lock })
     }
 
     /// Writes the lock file and returns its path.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be written.
     pub fn save(&self) -> Result<PathBuf, ConfigError> {
         let path = Self::file(&self.folder);
         edit_locked(&path, |_| {
@@ -96,7 +88,7 @@ impl LockFile {
         Ok(path)
     }
 
-    /// Locks the offers of a server.
+    /// Locks the offers of a server and the version that it reported.
     pub fn insert(&mut self, server: &ServerConfig, told: Option<String>, offers: &DefinitionMap) {
         let digests = |items: &BTreeMap<String, PinnedDefinition>| {
             items.iter().map(|(name, item)| (name.clone(), item.digest.clone())).collect()
@@ -115,6 +107,7 @@ impl LockFile {
     #[must_use]
     pub fn server_pins(&self, server: &ServerConfig) -> Option<Pins> {
         let locked = self.servers.get(server.id.as_str())?;
+        // Another command or URL is another server, whatever its name and definitions.
         if locked.identity != self.identity(server) {
             return None;
         }
@@ -133,9 +126,9 @@ impl LockFile {
 
     /// Returns whether a server reports the locked name and version; true if none are locked.
     #[must_use]
-    pub fn matches_version(&self, server: &str, told: Option<&str>) -> bool {
+    pub fn matches_version(&self, server: &str, reported: Option<&str>) -> bool {
         let locked = self.servers.get(server).and_then(|locked| locked.server.as_deref());
-        locked.is_none_or(|locked| Some(locked) == told)
+        locked.is_none_or(|locked| Some(locked) == reported)
     }
 
     /// Sets the servers that must not be started, with the reasons.
@@ -150,12 +143,13 @@ impl LockFile {
     }
 
     fn identity(&self, server: &ServerConfig) -> String {
+        // The project is in another folder on every machine.
         let folder = self.folder.to_string_lossy();
         server.identity_with(|text| text.replace(&*folder, "${workspaceFolder}"))
     }
 }
 
-/// Returns the package behind a command that downloads one.
+/// Returns the package that a command downloads.
 fn runner_package(transport: &Transport) -> Option<String> {
     let Transport::Stdio { command, args, .. } = transport else { return None };
     let program = Path::new(command).file_stem()?.to_str()?;
@@ -174,7 +168,7 @@ pub fn offered_names(
     project: &Path,
     config: &Config,
 ) -> BTreeMap<String, Option<BTreeSet<String>>> {
-    // Most folders have no lock file.
+    // Most folders have no lock file, and an invalid one is reported where it is enforced.
     let lock = LockFile::load(project).ok();
     let mut all = BTreeMap::new();
     for server in config.servers.values() {

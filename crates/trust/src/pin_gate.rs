@@ -26,16 +26,14 @@ use crate::pins_file::{PinWriter, Pins};
 use crate::quarantine::{Quarantine, QuarantineReason, QuarantinedServer};
 use crate::screened_server::{ScreenInput, ScreenSettings, ScreenedServer};
 
-/// How long to wait before files are read again after an error: a full disk, for example, sends no
-/// event when space is freed.
+/// How long to wait before files are read again after an error. No event announces the end of some
+/// errors, such as a full disk.
 const RETRY_DELAY: Duration = Duration::from_secs(3);
 
 /// The visible fleet and the quarantine, both kept up to date by a task.
 #[derive(Clone, Debug)]
 pub struct PinGate {
-    /// The servers with all their offers.
     raw: Published<Fleet>,
-    /// The servers with their approved offers.
     visible: Published<Fleet>,
     quarantine: Published<Quarantine>,
     first_use: FirstUseState,
@@ -47,7 +45,7 @@ pub struct PinGate {
 pub struct PinGateOptions {
     /// The state folder, which contains the pins.
     pub state: PathBuf,
-    /// The lock file to enforce, if any.
+    /// The lock file to enforce instead of the pins.
     pub lock: Option<LockFile>,
     /// Whether a person is present to review new servers.
     pub presence: Presence,
@@ -63,26 +61,23 @@ impl PinGate {
         events: &Events,
     ) -> Self {
         let PinGateOptions { state, lock, presence } = options;
-        let newcomers = FirstUseState::new(presence);
+        let first_use = FirstUseState::new(presence);
         let is_locked = lock.is_some();
-        let mut desk = Screener {
+        let mut screener = Screener {
             state,
             lock,
-            first_use: newcomers.clone(),
+            first_use: first_use.clone(),
             events: events.clone(),
             ..Screener::default()
         };
         let mut servers = raw.changes();
         let mut configs = config.changes();
         // No server is connected yet, so this first pass pins nothing.
-        let (fleet, quarantine) = desk.screen_fleet(&servers.load(), &configs.load());
+        let (fleet, quarantine) = screener.screen_fleet(&servers.load(), &configs.load());
         let visible = Published::new(fleet);
-        let held = Published::new(quarantine);
-        let of_all = newcomers.clone();
-        let answers = newcomers.clone();
-        let shown = visible.clone();
-        let kept = held.clone();
-        let screened = Self { raw, visible: shown, quarantine: kept, first_use: of_all, is_locked };
+        let quarantine = Published::new(quarantine);
+        let gate = Self { raw, visible, quarantine, first_use, is_locked };
+        let Self { visible, quarantine, first_use, .. } = gate.clone();
         let stopping = tasks.stop_token().clone();
         let mut files = watch(Vec::new());
         tasks.spawn(async move {
@@ -90,25 +85,27 @@ impl PinGate {
                 let fleet = servers.load();
                 let config = configs.load();
                 // Watch before reading, so that no change in between is missed.
-                files.set_files(desk.files(&fleet));
-                let mut sorted = desk.screen_fleet(&fleet, &config);
-                if desk.persist(&fleet).await {
-                    sorted = desk.screen_fleet(&fleet, &config);
+                files.set_files(screener.files(&fleet));
+                let mut screened = screener.screen_fleet(&fleet, &config);
+                if screener.persist(&fleet).await {
+                    screened = screener.screen_fleet(&fleet, &config);
                 }
                 // Publish the quarantine first, so that no definition is absent from both.
-                held.publish(sorted.1);
-                visible.publish(sorted.0);
+                quarantine.publish(screened.1);
+                visible.publish(screened.0);
                 tokio::select! {
                     () = stopping.cancelled() => return,
                     _ = servers.changed() => {}
                     _ = configs.changed() => {}
-                    () = files.changed() => desk.invalidate(),
-                    () = tokio::time::sleep(RETRY_DELAY), if desk.has_file_error() => desk.invalidate(),
-                    () = answers.wait_answered() => desk.invalidate(),
+                    () = files.changed() => screener.invalidate(),
+                    () = tokio::time::sleep(RETRY_DELAY), if screener.has_file_error() => {
+                        screener.invalidate();
+                    }
+                    () = first_use.wait_answered() => screener.invalidate(),
                 }
             }
         });
-        screened
+        gate
     }
 
     /// Returns the servers with their approved offers.
@@ -137,7 +134,7 @@ impl PinGate {
     }
 }
 
-/// Screens servers, and caches the files and the results.
+/// Screens servers and caches the files and the results.
 #[derive(Default)]
 struct Screener {
     state: PathBuf,
@@ -146,23 +143,17 @@ struct Screener {
     /// The lock file, which replaces the pins if present.
     lock: Option<LockFile>,
     pins: BTreeMap<String, Result<Pins, String>>,
-    /// The "always" answers; read on demand.
     remembered: Option<Result<AlwaysAnswers, String>>,
     /// Tools whose "always" answer was for another definition.
     stale: BTreeMap<ServerId, BTreeSet<String>>,
     screened: BTreeMap<ServerId, ScreenedServer>,
-    /// The accepted findings; read on demand.
     accepted: Option<Arc<AcceptedFindings>>,
-    /// Accepted findings of the last edition; they affect what is visible.
-    edition_accepted: Arc<AcceptedFindings>,
-    /// Rules of the last edition; they affect what is visible.
-    edition_policies: Option<Arc<Policies>>,
-    /// The last published edition.
+    /// The last published edition, and the inputs that it was made from.
     edition: u64,
-    /// Edition of the unscreened fleet that it was made from.
+    edition_accepted: Arc<AcceptedFindings>,
+    edition_policies: Option<Arc<Policies>>,
     fleet_edition: u64,
-    /// The lock that shows other processes that this one still holds definitions; claimed on first
-    /// use.
+    /// Shows other processes that this one still holds definitions; claimed on first use.
     owner: Option<ProcessLock>,
 }
 
@@ -186,14 +177,14 @@ impl Screener {
                     None
                 }
             };
-            let Some(sorted) = screened else {
+            let Some(screened) = screened else {
                 let (server, has_changed) = self.without_stale(Arc::clone(server));
                 is_different |= has_changed;
                 passing.servers.insert(id.clone(), server);
                 continue;
             };
-            is_different |= std::mem::take(&mut sorted.is_fresh);
-            let ScreenedOffers { offers, agreement, held, .. } = &sorted.screened;
+            is_different |= std::mem::take(&mut screened.is_fresh);
+            let ScreenedOffers { offers, agreement, held, .. } = &screened.screened;
             if *held != QuarantinedServer::default() {
                 quarantine.servers.insert(id.clone(), held.clone());
             }
@@ -209,6 +200,7 @@ impl Screener {
             is_different |= has_changed;
             passing.servers.insert(id.clone(), shown);
         }
+        // Readers rebuild their catalogs for every edition, so an unchanged fleet keeps its number.
         if is_different {
             self.edition += 1;
             self.fleet_edition = fleet.edition;
@@ -222,7 +214,7 @@ impl Screener {
         let events = &self.events;
         let accepted = self.accepted.get_or_insert_with(|| match load_accepted(state) {
             Ok(accepted) => Arc::new(accepted),
-            // Fail closed: an unreadable file accepts nothing.
+            // Fail closed: an unreadable file accepts no finding.
             Err(error) => {
                 let problems = vec![error.to_string()];
                 events.emit(|| EventKind::ConfigChanged { problems });
@@ -246,6 +238,7 @@ impl Screener {
     }
 
     fn is_screened(&self, settings: &Settings, config: &ServerConfig) -> bool {
+        // The built-in server is part of this program, so its definitions need no approval.
         (settings.pins || self.lock.is_some()) && config.transport != Transport::Builtin
     }
 
@@ -262,17 +255,16 @@ impl Screener {
             identity: config.identity(),
         };
         let before = self.screened.remove(&server.id).filter(|before| before.input.is_same(&from));
-        let sorted = match before {
+        let screened = match before {
             Some(before) if before.settings == Some(by) => before,
             _ => {
                 let screened = match &self.lock {
                     Some(lock) => {
-                        let is_told = server.agreement.is_none()
-                            || lock.matches_version(
-                                config.id.as_str(),
-                                reported_version(server).as_deref(),
-                            );
-                        screen_locked(server, lock.server_pins(config).filter(|_| is_told))
+                        let version = reported_version(server);
+                        // A server reports its version only once it is connected.
+                        let is_locked = server.agreement.is_none()
+                            || lock.matches_version(config.id.as_str(), version.as_deref());
+                        screen_locked(server, lock.server_pins(config).filter(|_| is_locked))
                     }
                     None => self.screen_by_pins(server, &from.identity, by.first_use),
                 };
@@ -280,18 +272,18 @@ impl Screener {
                     CompromiseScope::Server => quarantine_server(server, screened),
                     CompromiseScope::Definition => screened,
                 };
-                let mut sorted = ScreenedServer {
+                let mut screened = ScreenedServer {
                     input: from,
                     settings: Some(by),
                     screened,
                     is_noted: true,
                     is_fresh: true,
                 };
-                sorted.is_noted = self.is_recorded(&sorted);
-                sorted
+                screened.is_noted = self.is_recorded(&screened);
+                screened
             }
         };
-        self.screened.insert(server.id.clone(), sorted);
+        self.screened.insert(server.id.clone(), screened);
         self.screened.get_mut(&server.id)
     }
 
@@ -308,22 +300,23 @@ impl Screener {
             .or_insert_with(|| Pins::load(state, identity).map_err(|error| error.to_string()));
         match pins {
             Ok(pins) => screen(server, pins, first_use),
+            // Fail closed: without readable pins, no definition counts as approved.
             Err(reason) => quarantine_all(server, &QuarantineReason::NotKept(reason.clone())),
         }
     }
 
     /// Returns whether the pins file lists exactly the definitions that this process holds.
-    fn is_recorded(&self, sorted: &ScreenedServer) -> bool {
+    fn is_recorded(&self, screened: &ScreenedServer) -> bool {
         // With a lock file there are no pins, and an unreadable file cannot be updated.
-        let Some(Ok(pins)) = self.pins.get(&sorted.input.identity) else { return true };
-        let held = quarantine_book(&sorted.screened.held.definitions);
+        let Some(Ok(pins)) = self.pins.get(&screened.input.identity) else { return true };
+        let held = quarantine_book(&screened.screened.held.definitions);
         if held.is_empty() && pins.held.is_empty() {
             return true;
         }
         let owners = Pins::owners_folder(&self.state);
-        let noting = PinWriter { me: self.owner.as_ref().map(ProcessLock::name), owners: &owners };
-        let is_told = pins.asked || !pins.approved.is_empty() || !sorted.is_asked();
-        is_told && !pins.clone().record_held(&held, sorted.unlisted_kinds().as_ref(), &noting)
+        let writer = PinWriter { me: self.owner.as_ref().map(ProcessLock::name), owners: &owners };
+        let is_noted = pins.asked || !pins.approved.is_empty() || !screened.is_asked();
+        is_noted && !pins.clone().record_held(&held, screened.unlisted_kinds().as_ref(), &writer)
     }
 
     /// Removes tools from `autoApprove` whose "always" answer was for another definition. Also
@@ -337,9 +330,10 @@ impl Screener {
             .remembered
             .get_or_insert_with(|| AlwaysAnswers::load(state).map_err(|error| error.to_string()));
         let stale: BTreeSet<String> = match remembered {
-            // Fail closed: entries written by hand cannot be told from answers.
+            // Fail closed: entries written by hand cannot be distinguished from answers.
             Err(_) => config.auto_approve.clone(),
             Ok(remembered) => {
+                // A changed definition must not inherit the answer for the one that was shown.
                 let bound = remembered.always.get(config.id.as_str()).into_iter().flatten();
                 let is_stale = |(tool, bound): &(&String, &ApprovedDefinition)| {
                     let now = server.offers.tool(tool).map(|tool| pin_digest(tool.item.raw.get()));
@@ -360,17 +354,17 @@ impl Screener {
         (Arc::new(Server { config, ..(*server).clone() }), has_changed)
     }
 
-    /// Writes new pins and held definitions to the files; returns whether that changes the visible
-    /// fleet.
+    /// Writes new pins and held definitions; returns whether that changes the visible fleet.
     async fn persist(&mut self, fleet: &Fleet) -> bool {
         let mut has_changed = false;
-        for (id, sorted) in self.screened.iter_mut().filter(|(_, sorted)| sorted.needs_write()) {
+        let unwritten = self.screened.iter_mut().filter(|(_, screened)| screened.needs_write());
+        for (id, screened) in unwritten {
             let server = fleet.servers.get(id);
             let Some(config) = server.and_then(|server| server.config.clone()) else { continue };
-            let first = std::mem::take(&mut sorted.screened.first);
-            let held = quarantine_book(&sorted.screened.held.definitions);
-            let unlisted = sorted.unlisted_kinds();
-            sorted.is_noted = true;
+            let first = std::mem::take(&mut screened.screened.first);
+            let held = quarantine_book(&screened.screened.held.definitions);
+            let unlisted = screened.unlisted_kinds();
+            screened.is_noted = true;
             // Without the process lock, other processes could not tell whether the notes are still
             // current, so nothing is written and everything stays held.
             let claimed = if held.is_empty() {
@@ -380,26 +374,27 @@ impl Screener {
             };
             let me = self.owner.as_ref().map(|owner| owner.name().to_owned());
             let is_first = !first.is_empty();
-            let is_asked = sorted.is_asked();
+            let is_asked = screened.is_asked();
             let unseen = is_first.then(|| PinnedUnseen::new(&config, &first));
             let mut was_known = false;
             let state = self.state.clone();
-            let identity = sorted.input.identity.clone();
+            let identity = screened.input.identity.clone();
             let writing = tokio::task::spawn_blocking(move || {
                 claimed?;
                 let owners = Pins::owners_folder(&state);
-                let noting = PinWriter { me: me.as_deref(), owners: &owners };
+                let writer = PinWriter { me: me.as_deref(), owners: &owners };
                 let written = Pins::edit(&state, &identity, |pins| {
                     pins.server = config.id.to_string();
                     pins.how = config.endpoint_text();
                     was_known = !pins.approved.is_empty() || pins.asked;
                     pins.asked |= is_asked && pins.approved.is_empty();
                     pins.trust_first(first);
-                    pins.record_held(&held, unlisted.as_ref(), &noting);
+                    pins.record_held(&held, unlisted.as_ref(), &writer);
                 });
                 written.map(|pins| (pins, was_known)).map_err(|error| error.to_string())
             });
             let written = writing.await.unwrap_or_else(|error| Err(error.to_string()));
+            // A server that another process decided about meanwhile is not reported as unreviewed.
             if let (Ok((_, false)), Some(unseen)) = (&written, unseen) {
                 self.first_use.add_pinned(unseen);
             }
@@ -411,11 +406,11 @@ impl Screener {
             // A definition that could not be recorded as held is still held. One that could not be
             // pinned must not pass.
             if is_first || written.is_ok() {
-                self.pins.insert(sorted.input.identity.clone(), written);
+                self.pins.insert(screened.input.identity.clone(), written);
             }
             if is_first {
                 // Screen again: the new pins, or the error, now decide what passes.
-                sorted.settings = None;
+                screened.settings = None;
                 has_changed = true;
             }
         }
@@ -431,12 +426,11 @@ impl Screener {
     fn invalidate(&mut self) {
         self.pins.clear();
         (self.remembered, self.accepted) = (None, None);
-        for sorted in self.screened.values_mut() {
-            sorted.settings = None;
+        for screened in self.screened.values_mut() {
+            screened.settings = None;
         }
     }
 
-    /// Returns the files to watch.
     fn files(&self, fleet: &Fleet) -> Vec<PathBuf> {
         let configs = fleet.servers.values().filter_map(|server| server.config.as_ref());
         let pinned = configs.filter(|config| config.transport != Transport::Builtin);
@@ -445,7 +439,6 @@ impl Screener {
     }
 }
 
-/// Claims the lock of this process, if it has none yet.
 fn claim_process_lock(state: &Path, owner: &mut Option<ProcessLock>) -> Result<(), String> {
     if owner.is_some() {
         return Ok(());
@@ -453,7 +446,7 @@ fn claim_process_lock(state: &Path, owner: &mut Option<ProcessLock>) -> Result<(
     let owners = Pins::owners_folder(state);
     let claimed =
         create_private_folder(&owners).and_then(|()| ProcessLock::claim_and_prune(&owners));
-    let failed = |cause| format!("{}: what is held cannot be noted: {cause}", owners.display());
+    let failed = |cause| format!("{}: cannot record the quarantine: {cause}", owners.display());
     *owner = Some(claimed.map_err(failed)?);
     Ok(())
 }

@@ -13,21 +13,17 @@ use switchboard_wire::{Agreement, ItemKind, ListedItem};
 use crate::pins_file::{DefinitionMap, PinKind, PinnedDefinition, Pins};
 use crate::quarantine::{QuarantineReason, QuarantinedDefinition, QuarantinedServer};
 
-/// The result of screening one server.
 #[derive(Clone, Debug)]
 pub(crate) struct ScreenedOffers {
-    /// The visible offers.
     pub offers: Arc<Offers>,
-    /// The handshake result, without instructions that are not approved.
+    /// The handshake result, without unapproved instructions.
     pub agreement: Option<Arc<Agreement>>,
-    /// The quarantined definitions.
     pub held: QuarantinedServer,
     /// Definitions trusted on first use; they must be written to the pins before they are used.
     pub first: DefinitionMap,
 }
 
 /// Compares the offers of `server` with `pins`.
-#[must_use]
 pub(crate) fn screen(server: &Server, pins: &Pins, first_use: FirstUseSetting) -> ScreenedOffers {
     // Offers listed before the handshake are left over from an earlier connection.
     let is_connected = server.agreement.is_some();
@@ -41,6 +37,7 @@ pub(crate) fn screen(server: &Server, pins: &Pins, first_use: FirstUseSetting) -
     if pins.revoked {
         return withhold_all(QuarantineReason::Revoked);
     }
+    // A person was shown the server and did not approve it, so it is not trusted automatically.
     if pins.approved.is_empty() && (first_use != FirstUseSetting::Trust || pins.asked) {
         return withhold_all(QuarantineReason::FirstUse);
     }
@@ -63,6 +60,7 @@ pub(crate) fn screen(server: &Server, pins: &Pins, first_use: FirstUseSetting) -
     let is_other = |held: &QuarantinedDefinition| {
         held.kind == PinKind::Instructions && held.why != QuarantineReason::Gone
     };
+    // Instructions apply to the whole server: a model that reads them may misuse every tool.
     if definitions.iter().any(is_other) {
         return withhold_offers(server, &seen, definitions, QuarantineReason::Instructions);
     }
@@ -72,18 +70,17 @@ pub(crate) fn screen(server: &Server, pins: &Pins, first_use: FirstUseSetting) -
         let is_listed = pins.approved.contains_key(&kind) || first.contains_key(&kind);
         is_listed && !out.contains(&(kind, name))
     });
+    // Leftover offers of an earlier connection are hidden, but there is nothing to review in them.
     let definitions = if is_connected { definitions } else { Vec::new() };
     let hidden = definitions.iter().map(|held| (held.kind, held.name.clone())).collect();
     let held = QuarantinedServer { whole: None, definitions, hidden };
     ScreenedOffers { offers, agreement: server.agreement.clone(), held, first }
 }
 
-/// Compares the offers of `server` with a lock file. A server that is not locked is held entirely.
-#[must_use]
+/// Compares the offers of `server` with a lock file. A server that is not locked is quarantined.
 pub(crate) fn screen_locked(server: &Server, pins: Option<Pins>) -> ScreenedOffers {
     let Some(pins) = pins else {
-        let is_seen = server.agreement.is_some();
-        return if is_seen {
+        return if server.agreement.is_some() {
             quarantine_all(server, &QuarantineReason::NotLocked)
         } else {
             hide_offers(server)
@@ -107,16 +104,10 @@ pub(crate) fn screen_locked(server: &Server, pins: Option<Pins>) -> ScreenedOffe
     screened
 }
 
-/// Quarantines all definitions of a server.
-#[must_use]
 pub(crate) fn quarantine_all(server: &Server, why: &QuarantineReason) -> ScreenedOffers {
     let seen = offered_definitions(server);
-    withhold_offers(
-        server,
-        &seen,
-        quarantined_definitions(&seen, &Pins::default(), why),
-        why.clone(),
-    )
+    let definitions = quarantined_definitions(&seen, &Pins::default(), why);
+    withhold_offers(server, &seen, definitions, why.clone())
 }
 
 /// Returns the held definitions recorded in a server's pins, with the reasons.
@@ -191,17 +182,17 @@ pub fn reported_version(server: &Server) -> Option<String> {
         #[serde(default)]
         version: String,
     }
-    let told: ReportedServer = server.agreement.as_ref()?.server.read().ok()?;
-    Some(format!("{} {}", told.name, told.version).trim().to_owned())
+    let reported: ReportedServer = server.agreement.as_ref()?.server.read().ok()?;
+    Some(format!("{} {}", reported.name, reported.version).trim().to_owned())
 }
 
 /// Returns the kinds that could not be listed, whose definitions are therefore unknown.
-#[must_use]
 pub(crate) fn unknown_kinds(offers: &Offers) -> BTreeSet<PinKind> {
     let kind = |kind: &ItemKind| match kind {
         ItemKind::Tools => Some(PinKind::Tool),
         ItemKind::Prompts => Some(PinKind::Prompt),
         ItemKind::Templates => Some(PinKind::Template),
+        // Plain resources come and go with the server's data, so they are not pinned.
         ItemKind::Resources => None,
     };
     offers.unlisted.iter().filter_map(kind).collect()
@@ -214,12 +205,10 @@ pub fn pin_digest(definition: &str) -> String {
 }
 
 /// Returns the fingerprint of a canonical text.
-#[must_use]
 pub(crate) fn fingerprint(canonical: &str) -> String {
     hex_digest([b"definition".as_slice(), canonical.as_bytes()])
 }
 
-/// A definition that a server currently offers.
 struct OfferedDefinition {
     name: String,
     text: String,
@@ -234,8 +223,7 @@ impl OfferedDefinition {
     }
 
     fn to_pinned(&self) -> PinnedDefinition {
-        // A canonical text is valid JSON unless the definition was not; then it is kept as a
-        // string.
+        // The text is valid JSON unless the definition was not; that is stored as a string.
         let raw = RawValue::from_string(self.text.clone());
         let definition = raw.or_else(|_| RawValue::from_string(to_json_string(&self.text)));
         let definition = definition.unwrap_or_default();
@@ -264,11 +252,12 @@ fn offered_definitions(server: &Server) -> BTreeMap<PinKind, Vec<OfferedDefiniti
     let items = |kind, items: &mut dyn Iterator<Item = &ListedItem>| {
         (kind, items.map(|item| OfferedDefinition::new(&item.key, item.raw.get())).collect())
     };
-    let said = server.agreement.as_ref().and_then(|with| with.instructions.as_deref());
-    let said = said.filter(|said| !said.trim().is_empty()).into_iter();
-    let said = said.map(|said| OfferedDefinition::new("", &to_json_string(said)));
+    let instructions = server.agreement.as_ref().and_then(|with| with.instructions.as_deref());
+    // Blank instructions tell a model nothing, so they are not worth a review.
+    let instructions = instructions.filter(|text| !text.trim().is_empty()).into_iter();
+    let pinned = instructions.map(|text| OfferedDefinition::new("", &to_json_string(text)));
     BTreeMap::from([
-        (PinKind::Instructions, said.collect()),
+        (PinKind::Instructions, pinned.collect()),
         items(PinKind::Tool, &mut offers.tools.iter().map(|tool| &tool.item)),
         items(PinKind::Prompt, &mut offers.prompts.iter()),
         items(PinKind::Template, &mut offers.templates.iter()),
@@ -290,6 +279,7 @@ fn compare(
         };
         held.push(item.to_quarantined(kind, why, pinned));
     }
+    // A renamed definition is easier to review than an unknown one: the reviewer knows its text.
     let is_offered = |name: &String| items.iter().any(|item| item.name == *name);
     let gone: Vec<_> = approved.iter().filter(|(name, _)| !is_offered(name)).collect();
     for held in held.iter_mut().filter(|held| held.why == QuarantineReason::New) {
@@ -303,11 +293,11 @@ fn compare(
     held
 }
 
-/// Canonical text of absent instructions.
+/// The canonical text of absent instructions.
 const NO_INSTRUCTIONS: &str = "null";
 
-/// Reports that approved instructions are gone. Models lose text by this and gain none, so nothing
-/// is held, but a person is informed.
+/// Reports that approved instructions are gone. Models gain no text by this, so no definition is
+/// hidden, but a person is informed.
 fn missing_instructions(
     seen: &BTreeMap<PinKind, Vec<OfferedDefinition>>,
     pins: &Pins,
@@ -342,17 +332,15 @@ fn quarantined_definitions(
 }
 
 fn hide_offers(server: &Server) -> ScreenedOffers {
-    let offers = empty_offers(&server.offers);
-    let agreement = server.agreement.clone();
     ScreenedOffers {
-        offers,
-        agreement,
+        offers: empty_offers(&server.offers),
+        agreement: server.agreement.clone(),
         held: QuarantinedServer::default(),
         first: DefinitionMap::new(),
     }
 }
 
-/// Quarantines a whole server, listing `definitions` for review.
+/// Quarantines a whole server and lists `definitions` for review.
 pub(crate) fn withhold_server(
     server: &Server,
     definitions: Vec<QuarantinedDefinition>,
@@ -388,6 +376,7 @@ pub(crate) fn visible_offers(
     let all = |kind, items: &[ListedItem]| items.iter().all(|item| keeps(kind, &item.key));
     let tools = offers.tools.iter().all(|tool| keeps(PinKind::Tool, tool.name()));
     if tools && all(PinKind::Prompt, &offers.prompts) && all(PinKind::Template, &offers.templates) {
+        // The same `Arc` tells later stages that nothing has to be scanned or indexed again.
         return Arc::clone(offers);
     }
     let kept = |kind, items: &[ListedItem]| -> Vec<ListedItem> {

@@ -14,37 +14,36 @@ use switchboard_files::is_alive;
 /// Maximum size of a pins file, in bytes; a server may list thousands of tools.
 const MAX_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// What can be pinned.
+/// A kind of definition that can be pinned.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 pub enum PinKind {
-    /// What a server wants a model to know; its name is empty.
+    /// The server's instructions for models; the name is empty.
     Instructions,
-    /// A tool.
+    /// A tool that models can call.
     Tool,
-    /// A prompt.
+    /// A prompt that users can select.
     Prompt,
-    /// A family of resources.
+    /// A template for the URIs of resources.
     Template,
 }
 
-/// A definition as it was seen.
+/// A definition as a server offered it.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct PinnedDefinition {
     /// Fingerprint of the canonical text.
     pub digest: String,
     pub definition: Box<RawValue>,
-    /// The process that holds it, while it is held.
+    /// The process that recorded it, while it is held.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seen_by: Option<String>,
 }
 
-/// The identity under which a process updates held definitions: it may change its own notes and
-/// those of processes that have ended.
+/// A process that records held definitions. It may change its own notes and those of ended ones.
 pub(crate) struct PinWriter<'a> {
-    /// Name of this process; `None` before its first note.
+    /// `None` before the first note of this process.
     pub me: Option<&'a str>,
     /// Folder with the locks of the processes that have notes.
     pub owners: &'a Path,
@@ -61,19 +60,18 @@ pub struct Pins {
     pub how: String,
     /// Approved definitions; empty if the server was never reviewed or trusted.
     pub approved: DefinitionMap,
-    /// Definitions that wait for a person.
+    /// Definitions that wait for a review.
     pub held: DefinitionMap,
-    /// Whether a person revoked the approval: no definition of the server is used.
+    /// Whether a person revoked the approval of the whole server.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub revoked: bool,
-    /// Whether a person was shown the server and has not approved it; it is then never trusted
-    /// automatically.
+    /// Whether a person saw the server and has not approved it, which rules out automatic trust.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub asked: bool,
 }
 
 impl PinKind {
-    /// All kinds.
+    /// All kinds, in the order of display.
     pub const ALL: [Self; 4] = [Self::Instructions, Self::Tool, Self::Prompt, Self::Template];
 
     /// Returns the display name of the kind.
@@ -101,9 +99,6 @@ impl Pins {
     }
 
     /// Reads the pins of a server; empty if the file does not exist.
-    ///
-    /// # Errors
-    /// Returns an error if the file exists and cannot be read or parsed.
     pub fn load(state: &Path, identity: &str) -> Result<Self, ConfigError> {
         let path = Self::file(state, identity);
         read_text_within(&path, MAX_FILE_BYTES)?
@@ -112,12 +107,7 @@ impl Pins {
             .map(Option::unwrap_or_default)
     }
 
-    /// Changes the pins of a server under the file's lock, and returns the result.
-    ///
-    /// Blocks for up to ten seconds while another process writes.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be read or written.
+    /// Changes the pins of a server. Blocks for up to ten seconds while another process writes.
     pub fn edit(
         state: &Path,
         identity: &str,
@@ -142,42 +132,41 @@ impl Pins {
             return;
         }
         for (kind, items) in seen {
+            // Two processes may see a server first; whichever wrote first has decided.
             self.approved.entry(kind).or_insert(items);
         }
     }
 
-    /// Records held definitions, so that other processes can show and approve them. Returns whether
-    /// the file changes.
+    /// Records held definitions for other processes to show; returns whether the file changes.
     ///
-    /// Notes about definitions that the server no longer offers are removed, because they must not
-    /// be approved. Kinds in `unlisted` are kept, because their definitions are unknown; `None`
-    /// keeps all kinds. Notes of another live process are kept as well: each process may run its
-    /// own instance of the server, and two that see different definitions would overwrite each
-    /// other forever.
+    /// Kinds in `unlisted` are kept, because their definitions are unknown; `None` keeps all kinds.
     pub(crate) fn record_held(
         &mut self,
         held: &DefinitionMap,
         unlisted: Option<&BTreeSet<PinKind>>,
-        noting: &PinWriter<'_>,
+        writer: &PinWriter<'_>,
     ) -> bool {
+        // Notes of another live process are kept: each process may run its own instance of the
+        // server, and two that see different definitions would overwrite each other forever.
         let mut is_new = false;
         for (kind, notes) in &mut self.held {
             if unlisted.is_none_or(|unlisted| unlisted.contains(kind)) {
                 continue;
             }
+            // A definition that the server no longer offers must not be approved.
             let count = notes.len();
             let is_held = |name: &String| held.get(kind).is_some_and(|of| of.contains_key(name));
-            notes.retain(|name, noted| is_held(name) || noting.is_foreign(noted));
+            notes.retain(|name, noted| is_held(name) || writer.is_foreign(noted));
             is_new |= notes.len() < count;
         }
         for (kind, items) in held {
             let notes = self.held.entry(*kind).or_default();
             for (name, item) in items {
                 let before = notes.get(name);
-                if before.is_some_and(|noted| noting.is_foreign(noted)) {
+                if before.is_some_and(|noted| writer.is_foreign(noted)) {
                     continue;
                 }
-                let seen_by = noting.me.map(str::to_owned);
+                let seen_by = writer.me.map(str::to_owned);
                 is_new |= before.is_none_or(|noted| {
                     noted.digest != item.digest
                         || noted.seen_by.is_none()
@@ -228,6 +217,7 @@ impl Pins {
             items.retain(|name, item| {
                 let is_wanted = wanted(*kind, name);
                 if is_wanted {
+                    // A newer definition that is held already is the one to review.
                     held.entry(name.clone()).or_insert_with(|| item.clone());
                     count += 1;
                 }
@@ -252,8 +242,8 @@ fn folder(state: &Path) -> PathBuf {
 
 fn parse(path: &Path, text: &str) -> Result<Pins, ConfigError> {
     serde_json::from_str(text).map_err(|cause| {
-        ConfigError::new(path, format!("the pins cannot be read: {cause}"))
-            .hint("remove the file, then look at the server's definitions and approve them again")
+        ConfigError::new(path, format!("invalid pins file: {cause}"))
+            .hint("remove the file, then review the server's definitions and approve them again")
     })
 }
 
@@ -274,6 +264,7 @@ impl PinnedAnnotations {
         for server in config.servers.values() {
             // Without readable pins, the tools of the server are unknown.
             let pins = Pins::load(state, &server.identity()).unwrap_or_default();
+            // Approved annotations come last and replace those of a held definition.
             for book in [&pins.held, &pins.approved] {
                 for (name, item) in book.get(&PinKind::Tool).into_iter().flatten() {
                     let tool = serde_json::from_str::<AnnotatedTool>(item.definition.get());
@@ -286,7 +277,7 @@ impl PinnedAnnotations {
         Self(all)
     }
 
-    /// Returns the annotations of a tool, as JSON.
+    /// Returns the annotations of a tool as JSON.
     #[must_use]
     pub fn get(&self, target: &Target) -> Option<&str> {
         let key = (target.server.clone(), target.name.clone());

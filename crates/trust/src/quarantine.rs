@@ -10,47 +10,46 @@ use switchboard_json::{changed_parts, diff};
 
 use crate::pins_file::PinKind;
 
-/// All held definitions, by server.
+/// All quarantined definitions by server.
 #[derive(Clone, Debug, Default)]
 pub struct Quarantine {
     pub servers: BTreeMap<ServerId, QuarantinedServer>,
 }
 
-/// The held definitions of one server.
+/// The quarantined definitions of one server.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct QuarantinedServer {
-    /// Why the whole server is held, if it is.
+    /// The reason if the whole server is held.
     pub whole: Option<QuarantineReason>,
-    /// Definitions that wait for a person.
+    /// Definitions that wait for a review.
     pub definitions: Vec<QuarantinedDefinition>,
     /// Names of all hidden definitions.
     pub hidden: Vec<(PinKind, String)>,
 }
 
-/// A definition that waits for a person.
+/// A definition that waits for a review.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct QuarantinedDefinition {
     pub kind: PinKind,
-    /// Name; empty for instructions.
+    /// Empty for the server's instructions.
     pub name: String,
     pub why: QuarantineReason,
-    /// The approved canonical text, if there is one.
+    /// The approved canonical text, if one was approved.
     #[serde(skip)]
     pub before: Option<String>,
-    /// The current canonical text.
     #[serde(skip)]
     pub now: String,
-    /// Fingerprint of the current text.
+    /// Fingerprint of the text in `now`.
     pub digest: String,
 }
 
-/// The reason for a quarantine.
+/// Why a definition or a server is quarantined.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum QuarantineReason {
     /// The server has never been approved.
     FirstUse,
-    /// The definition was added after the server was approved.
+    /// The definition was added after the approval of the server.
     New,
     /// The definition differs from the approved one.
     Changed,
@@ -70,7 +69,7 @@ pub enum QuarantineReason {
     Turned { name: String },
 }
 
-/// The quarantine of one target.
+/// Why one target is quarantined.
 #[derive(Clone, Copy, Debug)]
 pub struct QuarantinedTarget<'a> {
     pub why: &'a QuarantineReason,
@@ -79,7 +78,7 @@ pub struct QuarantinedTarget<'a> {
 }
 
 impl Quarantine {
-    /// Returns why a target is held, if it is.
+    /// Returns why a target is held, or `None` if it can be used.
     #[must_use]
     pub fn find(&self, target: &Target) -> Option<QuarantinedTarget<'_>> {
         let server = self.servers.get(target.server.as_str())?;
@@ -89,9 +88,10 @@ impl Quarantine {
                 own.map(|held| QuarantinedTarget { why: &held.why, definition: Some(held) })
             }
             (Some(why @ QuarantineReason::Instructions), _) => {
-                let said = server.definitions.iter();
-                let said = said.clone().find(|held| held.kind == PinKind::Instructions);
-                Some(QuarantinedTarget { why, definition: said })
+                // The target itself is unchanged; the reviewer needs to see the instructions.
+                let mut all = server.definitions.iter();
+                let definition = all.find(|held| held.kind == PinKind::Instructions);
+                Some(QuarantinedTarget { why, definition })
             }
             (Some(why @ QuarantineReason::Turned { name }), own) => {
                 let turned = server.definitions.iter().find(|held| held.name == *name);
@@ -109,7 +109,7 @@ impl Quarantine {
 }
 
 impl QuarantinedDefinition {
-    /// Returns the difference to the approved text, as lines.
+    /// Returns the difference to the approved text as lines.
     #[must_use]
     pub fn diff(&self) -> String {
         diff(self.before.as_deref(), &self.now)
@@ -127,16 +127,19 @@ impl QuarantinedDefinition {
 }
 
 impl QuarantinedTarget<'_> {
-    /// Describes the reason. The text contains nothing written by the server.
+    /// Describes the reason, without any text that the server wrote.
     #[must_use]
     pub fn sentence(&self, target: &Target) -> String {
+        // Models read this sentence, so a definition could use it for prompt injection.
         let server = &target.server;
         match self.why {
-            QuarantineReason::FirstUse => format!(
-                "`{target}` needs approval: nobody has approved what server `{server}` offers"
-            ),
+            QuarantineReason::FirstUse => {
+                format!("`{target}` needs approval: server `{server}` has not been reviewed yet")
+            }
             QuarantineReason::New => {
-                format!("`{target}` needs approval: it is new since server `{server}` was approved")
+                format!(
+                    "`{target}` needs approval: it is newer than the approval of server `{server}`"
+                )
             }
             QuarantineReason::Changed | QuarantineReason::Renamed { .. } => {
                 let parts = self.definition.and_then(|held| {
@@ -150,18 +153,18 @@ impl QuarantinedTarget<'_> {
                 "`{target}` needs approval: the instructions of server `{server}` have changed"
             ),
             QuarantineReason::Gone => {
-                format!("`{target}` needs approval: server `{server}` has no instructions any more")
+                format!("`{target}` needs approval: server `{server}` no longer has instructions")
             }
             QuarantineReason::Revoked => {
-                format!("`{target}` needs approval: that of server `{server}` was taken back")
+                format!("`{target}` needs approval: the approval of server `{server}` was revoked")
             }
             QuarantineReason::NotKept(reason) => {
-                format!("`{target}` needs approval, and approvals cannot be kept: {reason}")
+                format!("`{target}` needs approval, but approvals cannot be stored: {reason}")
             }
-            QuarantineReason::NotLocked => format!("`{target}` is not what the lock file says"),
+            QuarantineReason::NotLocked => format!("`{target}` does not match the lock file"),
             QuarantineReason::Turned { .. } => format!(
                 "`{target}` needs approval: a definition of server `{server}` has turned into an \
-                 attack, so nothing of it is used"
+                 attack, so the whole server is quarantined"
             ),
         }
     }
@@ -172,14 +175,14 @@ impl QuarantinedTarget<'_> {
         let server = &target.server;
         match (self.why, self.definition) {
             (QuarantineReason::NotKept(_), _) => {
-                "put the state folder right; it is tried again by itself".to_owned()
+                "repair the state folder; Switchboard retries automatically".to_owned()
             }
             (QuarantineReason::NotLocked, _) => {
-                "look at what is different with `switchboard lock --check`".to_owned()
+                "see the differences with `switchboard lock --check`".to_owned()
             }
             (QuarantineReason::Turned { name }, _) => format!(
-                "`switchboard pins diff {server}` shows it; if you stand by it, `switchboard pins \
-                 approve {server}/{name} --despite-findings`"
+                "review it with `switchboard pins diff {server}`; to use it anyway, run \
+                 `switchboard pins approve {server}/{name} --despite-findings`"
             ),
             (
                 QuarantineReason::FirstUse
@@ -188,19 +191,17 @@ impl QuarantinedTarget<'_> {
                 | QuarantineReason::Revoked,
                 _,
             )
-            | (_, None) => {
-                format!(
-                    "`switchboard pins diff {server}` shows it, `switchboard pins approve {server}` \
-                 approves it"
-                )
-            }
-            (_, Some(held)) => format!(
-                "`switchboard pins diff {server}/{0}` shows it, `switchboard pins approve \
-                 {server}/{0}` approves it",
-                held.name
-            ),
+            | (_, None) => review_hint(server),
+            (_, Some(held)) => review_hint(&format!("{server}/{}", held.name)),
         }
     }
+}
+
+fn review_hint(what: &str) -> String {
+    format!(
+        "review it with `switchboard pins diff {what}`, then approve it with `switchboard pins \
+         approve {what}`"
+    )
 }
 
 impl fmt::Display for QuarantineReason {
@@ -213,7 +214,7 @@ impl fmt::Display for QuarantineReason {
             Self::Instructions => formatter.write_str("the instructions changed"),
             Self::Gone => formatter.write_str("approved, but gone"),
             Self::Revoked => formatter.write_str("revoked"),
-            Self::NotKept(reason) => write!(formatter, "approvals cannot be kept: {reason}"),
+            Self::NotKept(reason) => write!(formatter, "approvals cannot be stored: {reason}"),
             Self::NotLocked => formatter.write_str("not in the lock file"),
             Self::Turned { name } => write!(formatter, "`{name}` has turned into an attack"),
         }

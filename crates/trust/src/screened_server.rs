@@ -13,7 +13,6 @@ use crate::pins::{ScreenedOffers, unknown_kinds};
 use crate::pins_file::PinKind;
 use crate::quarantine::QuarantineReason;
 
-/// The screening result of one server, with its input.
 pub(crate) struct ScreenedServer {
     pub(crate) input: ScreenInput,
     /// Settings used for the result; `None` forces a new screening.
@@ -21,11 +20,10 @@ pub(crate) struct ScreenedServer {
     pub(crate) screened: ScreenedOffers,
     /// Whether the held definitions are recorded for other processes.
     pub(crate) is_noted: bool,
-    /// Whether the result is not published yet.
+    /// Whether the result has not been published yet.
     pub(crate) is_fresh: bool,
 }
 
-/// The settings that affect the screening of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ScreenSettings {
     pub(crate) first_use: FirstUseSetting,
@@ -35,12 +33,12 @@ pub(crate) struct ScreenSettings {
 }
 
 impl ScreenSettings {
-    pub(crate) fn new(settings: &Settings, newcomers: &FirstUseState, server: &ServerId) -> Self {
-        // Without the scanner, attacks cannot be detected.
+    pub(crate) fn new(settings: &Settings, state: &FirstUseState, server: &ServerId) -> Self {
+        // A compromise is a finding of the scanner, so it needs the scanner to be on.
         let compromise_scope =
             if settings.scan { settings.compromise_scope } else { CompromiseScope::Definition };
-        let first_use = newcomers.setting_for(settings, server);
-        Self { first_use, is_attended: newcomers.is_attended(server), compromise_scope }
+        let first_use = state.setting_for(settings, server);
+        Self { first_use, is_attended: state.is_attended(server), compromise_scope }
     }
 }
 
@@ -52,8 +50,8 @@ pub(crate) struct ScreenInput {
 
 impl ScreenInput {
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        let agreements = (&self.agreement, &other.agreement);
-        let same_agreement = match agreements {
+        // Compared by pointer: a new handshake or listing has its own `Arc`.
+        let same_agreement = match (&self.agreement, &other.agreement) {
             (Some(old), Some(new)) => Arc::ptr_eq(old, new),
             (None, None) => true,
             (Some(_), None) | (None, Some(_)) => false,

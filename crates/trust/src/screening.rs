@@ -18,13 +18,14 @@ use switchboard_wire::{Agreement, ListedItem};
 
 use crate::pins::{empty_offers, fingerprint};
 
-/// Maximum number of definitions with cached findings.
+/// Maximum number of definitions with cached findings; bounds the memory if servers change their
+/// definitions all the time.
 const MAX_CACHED_DEFINITIONS: usize = 100_000;
 
-/// The visible part of a fleet, with the findings.
+/// The visible part of a fleet and its findings.
 #[derive(Debug, Default)]
 pub struct VisibleFleet {
-    /// The fleet without the held definitions.
+    /// The fleet without the quarantined definitions.
     pub fleet: Arc<Fleet>,
     /// All definitions with findings, sorted by server.
     pub flagged: Arc<[Flagged]>,
@@ -38,7 +39,7 @@ pub struct DefinitionScanner {
     last: Mutex<Option<LastScan>>,
 }
 
-/// Scan results of a server's definitions, in their order and independent of other servers.
+/// Scan results of a server's definitions, in their order.
 #[derive(Clone, Debug)]
 struct ScannedServer {
     offers: Arc<Offers>,
@@ -49,11 +50,10 @@ struct ScannedServer {
 struct ScannedDefinition {
     findings: Arc<[ScanFinding]>,
     words: DefinitionWords,
-    /// Fingerprints of the definition and of its canonical text, computed on first use.
+    /// Fingerprints of the definition and of its canonical text, computed on demand.
     digests: OnceLock<(String, String)>,
 }
 
-/// The last fleet and its result.
 #[derive(Clone, Debug)]
 struct LastScan {
     fleet: Arc<Fleet>,
@@ -67,7 +67,7 @@ impl DefinitionScanner {
         if let Some(known) = last.as_ref().filter(|known| Arc::ptr_eq(&known.fleet, fleet)) {
             return (Arc::clone(&known.visible), Vec::new());
         }
-        // Usually only the states of servers change, not their offers.
+        // Usually only the states of servers change, not their offers, and scanning is slow.
         let same = last.as_ref().filter(|known| has_same_offers(&known.fleet, fleet));
         let flagged = match same {
             Some(known) => Arc::clone(&known.visible.flagged),
@@ -93,27 +93,21 @@ impl DefinitionScanner {
             let tools = server.offers.tools.iter().zip(&**looked);
             tools.map(|(tool, known)| (server.id.as_str(), tool.name(), &known.words))
         });
+        // A tool that shadows another server's tool shows only in a comparison of all servers, so
+        // that part is not cached.
         let names = KnownNames::new(tools);
         let mut flagged = Vec::new();
         for (server, looked) in &looked {
             for ((kind, item), known) in definitions(&server.offers).zip(&**looked) {
                 flagged.extend(flag(&names, server, kind, &item.key, item.raw.get(), known));
             }
-            if let Some(said) = instructions(server) {
-                let known = self.scan_item(DefinitionKind::Instructions, None, said);
-                flagged.extend(flag(
-                    &names,
-                    server,
-                    DefinitionKind::Instructions,
-                    "",
-                    said,
-                    &known,
-                ));
+            if let Some(text) = instructions(server) {
+                let kind = DefinitionKind::Instructions;
+                let known = self.scan_item(kind, None, text);
+                flagged.extend(flag(&names, server, kind, "", text, &known));
             }
         }
-        let mut looked = self.looked.lock();
-        looked.retain(|id, _| fleet.servers.contains_key(id.as_str()));
-        drop(looked);
+        self.looked.lock().retain(|id, _| fleet.servers.contains_key(id.as_str()));
         for one in &mut flagged {
             let server = fleet.servers.get(one.server.as_str());
             one.accepted = server.is_some_and(|server| is_accepted(&fleet.accepted, server, one));
@@ -142,11 +136,8 @@ impl DefinitionScanner {
 
     fn scan_item(&self, kind: DefinitionKind, tool: Option<&str>, raw: &str) -> ScannedDefinition {
         let findings = self.cached_findings(kind, raw);
-        ScannedDefinition {
-            findings,
-            words: DefinitionWords::new(tool, raw),
-            digests: OnceLock::new(),
-        }
+        let words = DefinitionWords::new(tool, raw);
+        ScannedDefinition { findings, words, digests: OnceLock::new() }
     }
 
     fn cached_findings(&self, kind: DefinitionKind, raw: &str) -> Arc<[ScanFinding]> {
@@ -164,6 +155,7 @@ impl DefinitionScanner {
 }
 
 fn is_usable(server: &&Arc<Server>) -> bool {
+    // Offers of these servers are left over, and no caller can reach them.
     !matches!(server.status, ServerStatus::Disabled | ServerStatus::NeedsApproval)
 }
 
@@ -239,8 +231,8 @@ fn has_same_offers(before: &Fleet, after: &Fleet) -> bool {
         && before.servers.values().zip(after.servers.values()).all(same)
 }
 
-/// Compares identities, because acceptances are bound to the program or URL, not to the name.
 fn same_identity(left: &Server, right: &Server) -> bool {
+    // Acceptances are bound to the command or URL, not to the name.
     match (&left.config, &right.config) {
         (Some(left), Some(right)) => {
             Arc::ptr_eq(left, right) || left.identity() == right.identity()
@@ -272,7 +264,6 @@ fn without_held(fleet: &Arc<Fleet>, flagged: &[Flagged]) -> Arc<Fleet> {
     Arc::new(shown)
 }
 
-/// Returns the server without offers and instructions.
 fn without_offers(server: &Server) -> Server {
     let agreement = server.agreement.as_ref().map(|with| Arc::new(without_instructions(with)));
     Server { offers: empty_offers(&server.offers), agreement, ..server.clone() }

@@ -12,27 +12,12 @@ const SENSITIVE_PATHS: &[&str] = &[
     "/var/run", "/run", "/var/lib", "/bin", "/sbin", "/lib", "/opt", "/tmp",
 ];
 
-/// Options without a value.
+/// Options of the runtimes that take no value.
+#[rustfmt::skip]
 const PLAIN_OPTIONS: &[&str] = &[
-    "--rm",
-    "--init",
-    "--privileged",
-    "--read-only",
-    "--interactive",
-    "--tty",
-    "--detach",
-    "--publish-all",
-    "--no-healthcheck",
-    "--oom-kill-disable",
-    "--sig-proxy",
-    "--quiet",
-    "--help",
-    "--disable-content-trust",
-    "--debug",
-    "--tls",
-    "--tlsverify",
-    "--replace",
-    "--no-hosts",
+    "--rm", "--init", "--privileged", "--read-only", "--interactive", "--tty", "--detach",
+    "--publish-all", "--no-healthcheck", "--oom-kill-disable", "--sig-proxy", "--quiet", "--help",
+    "--disable-content-trust", "--debug", "--tls", "--tlsverify", "--replace", "--no-hosts",
 ];
 
 /// Returns whether the program is a container runtime.
@@ -40,9 +25,10 @@ pub(crate) fn is_runtime(name: &str) -> bool {
     matches!(name, "docker" | "podman" | "nerdctl" | "finch" | "container")
 }
 
-/// Returns the dangers in the arguments of a container runtime. Checks all of them: separating
-/// those of the image would require the option table of every version.
+/// Returns the dangers in the arguments of a container runtime.
 pub(crate) fn findings(args: &[&str]) -> Vec<EntryFinding> {
+    // All arguments are checked, also those of the image: separating them would require the option
+    // table of every version of every runtime.
     let mut found = Vec::new();
     for (index, arg) in args.iter().enumerate() {
         let next = args.get(index + 1).copied().unwrap_or_default();
@@ -77,8 +63,7 @@ pub(crate) fn findings(args: &[&str]) -> Vec<EntryFinding> {
     found
 }
 
-/// Checks `-v SOURCE:TARGET`, also as `-vSOURCE`, `-v=SOURCE` and at the end of a cluster of
-/// letters.
+/// Checks `-v SOURCE:TARGET`, also as `-vSOURCE`, `-v=SOURCE` and at the end of letters: `-itv`.
 fn short_volume(arg: &str, next: &str) -> Option<String> {
     let cluster = arg.strip_prefix('-').filter(|rest| !rest.starts_with('-'))?;
     let (before, value) = cluster.split_once('v')?;
@@ -97,6 +82,7 @@ fn mount_danger(source: &str) -> Option<String> {
         || matches!(source.trim_end_matches('/'), "~" | "$HOME" | "${HOME}" | "%USERPROFILE%");
     let is_drive = source.trim_end_matches(['/', '\\']).len() == 2 && source.contains(':')
         || source.len() == 1 && source.chars().all(|letter| letter.is_ascii_alphabetic());
+    // The socket of a container runtime gives full control over the host. An SSH agent only signs.
     let socket = plain.ends_with(".sock") && !plain.contains("/ssh-");
     let secret = [".ssh", ".aws", ".gnupg", ".kube", ".docker"]
         .iter()

@@ -252,8 +252,8 @@ pub(crate) fn redirects_lookup(name: &str) -> bool {
     REDIRECTS_LOOKUP.contains(&normalize(name).as_str())
 }
 
-/// Normalizes a name: some programs ignore the case of their variables, and accept `-` for `_`.
 fn normalize(name: &str) -> String {
+    // npm ignores the case of its variables and accepts `-` for `_`; Windows ignores case too.
     name.trim().to_ascii_uppercase().replace('-', "_")
 }
 
@@ -272,6 +272,7 @@ pub fn is_header_name(name: &str) -> bool {
 
 /// Returns whether the value can be sent in a header.
 pub fn is_header_value(value: &str) -> bool {
+    // A line break would end the header and start another one.
     !value.chars().any(|character| character.is_control() && character != '\t')
 }
 

@@ -9,34 +9,35 @@ use switchboard_text::{contains_secret, is_secret_name, sanitize};
 use crate::package_sources::SourceOption;
 use crate::{env_names, interpreters, package_sources, packages};
 
-/// Something to know about an entry before it runs.
+/// A danger or a note about a server's entry.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "EntryFinding")]
 pub struct EntryFinding {
-    /// How much it matters.
+    /// Whether the finding needs approval.
     pub weight: FindingWeight,
-    /// What it is about, and the word to agree to it by: `eval`, `container`, `env:NAME`,
-    /// `unpinned`, `source`, `secret`, `lookalike`.
+    /// The kind of finding, which an approval names: `eval`, `container`, `env:NAME`, `unpinned`,
+    /// `source`, `secret` or `lookalike`.
     pub word: String,
-    /// What is the matter, without any value that could be a secret.
+    /// The problem, without any value that could be a secret.
     pub message: String,
 }
 
-/// How much a finding matters.
+/// The severity of a finding.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "FindingWeight")]
 pub enum FindingWeight {
-    /// Nothing runs until a person has agreed to exactly this.
+    /// The server does not run until a person approves this finding.
     Danger,
-    /// A person should know.
+    /// The finding is shown, but does not block the server.
     Note,
 }
 
 impl EntryFinding {
     pub(crate) fn danger(word: impl Into<String>, message: impl Into<String>) -> Self {
+        // The digest of an approval covers the message: rewording one revokes all approvals of it.
         Self { weight: FindingWeight::Danger, word: word.into(), message: message.into() }
     }
 
@@ -45,8 +46,7 @@ impl EntryFinding {
         Self { weight: FindingWeight::Note, word: word.into(), message: message.into() }
     }
 
-    /// Returns whether a person must accept the finding before the server runs.
-    #[must_use]
+    /// Returns whether a person must approve the finding before the server runs.
     pub fn is_danger(&self) -> bool {
         self.weight == FindingWeight::Danger
     }
@@ -68,31 +68,25 @@ pub fn entry_findings(
         std::iter::once(command).chain(args.iter().map(String::as_str)).collect();
     let mut found = interpreters::findings(&words);
     found.extend(env.keys().filter_map(|name| variable_finding(name)));
-    found.extend(
-        packages::command_packages(&words).into_iter().filter(|package| !package.is_pinned).map(
-            |package| {
-                let message = format!(
-                    "runs whatever version `{}` has today; give an exact one",
-                    package.display_name()
-                );
-                EntryFinding::note(UNPINNED_PACKAGE, message)
-            },
-        ),
-    );
+    for package in packages::command_packages(&words).iter().filter(|package| !package.is_pinned) {
+        let name = package.display_name();
+        let message = format!("runs an unpinned version of `{name}`; give an exact version");
+        found.push(EntryFinding::note(UNPINNED_PACKAGE, message));
+    }
     found.extend(package_sources::source_options(&words).into_iter().map(source_finding));
     found.extend(secret_findings(args));
+    // `Danger` is declared first, so the derived order puts dangers before notes.
     found.sort();
     found.dedup();
     found
 }
 
-/// Returns the finding about an option of a package runner. Its value may contain a password, so it
-/// is not shown.
 fn source_finding(leads: SourceOption) -> EntryFinding {
+    // Only the option is named, since the URL in its value may contain a password.
     match leads {
         SourceOption::OtherSource { runner, option } => {
             let message = format!(
-                "`{}` makes `{}` fetch packages from another place, where a version can be anything",
+                "`{}` makes `{}` fetch packages from another source, which may serve other code",
                 sanitize(&option),
                 sanitize(&runner)
             );
@@ -100,7 +94,7 @@ fn source_finding(leads: SourceOption) -> EntryFinding {
         }
         SourceOption::PackageList { runner, option } => {
             let message = format!(
-                "`{}` makes `{}` run whatever packages a file names; give exact ones with `--with`",
+                "`{}` makes `{}` install packages from a file; give exact versions with `--with`",
                 sanitize(&option),
                 sanitize(&runner)
             );
@@ -109,21 +103,20 @@ fn source_finding(leads: SourceOption) -> EntryFinding {
     }
 }
 
-/// Returns the finding about setting a variable.
 pub(crate) fn variable_finding(name: &str) -> Option<EntryFinding> {
     let word = format!("env:{name}");
     if env_names::runs_code(name) {
         let message = format!("the variable `{name}` can make the server run other code");
         Some(EntryFinding::danger(word, message))
     } else if env_names::redirects_lookup(name) {
-        let message = format!("the variable `{name}` changes where programs or code come from");
+        let message = format!("the variable `{name}` changes where programs or code are found");
         Some(EntryFinding::note(word, message))
     } else {
         None
     }
 }
 
-/// Finds arguments that look like secrets. Reports only their positions.
+/// Finds arguments that look like secrets, and reports only their positions.
 fn secret_findings(args: &[String]) -> Vec<EntryFinding> {
     let mut found = Vec::new();
     let mut follows_name = false;
@@ -135,8 +128,8 @@ fn secret_findings(args: &[String]) -> Vec<EntryFinding> {
             found.push(EntryFinding::note(
                 "secret",
                 format!(
-                    "`args[{index}]` looks like a secret; everybody on this machine can see \
-                     arguments, so give it as a variable in `env`"
+                    "`args[{index}]` looks like a secret; all users of this machine can see \
+                     arguments, so set it in `env` instead"
                 ),
             ));
         }
@@ -147,7 +140,7 @@ fn secret_findings(args: &[String]) -> Vec<EntryFinding> {
     found
 }
 
-/// Returns whether the text is a value, and not another option, a path or an unresolved reference.
+/// Returns whether the text is a value and not an option, a path or an unresolved variable.
 fn is_plain_value(text: &str) -> bool {
     text.len() >= 6 && !text.starts_with(['-', '/', '.', '~', '$'])
 }

@@ -1,5 +1,4 @@
-//! Detection of commands that evaluate their arguments, such as `bash -c` and `node -e`, in any
-//! nesting.
+//! Detects commands that evaluate their arguments, such as `bash -c` and `node -e`, in any nesting.
 
 use std::path::Path;
 
@@ -12,7 +11,7 @@ use crate::launchers::{
 };
 use crate::{containers, packages};
 
-/// Maximum depth to which programs that start programs are followed.
+/// Maximum nesting of programs that start other programs.
 const MAX_DEPTH: usize = 8;
 
 /// Returns the dangers in the words of a command.
@@ -23,9 +22,11 @@ pub(crate) fn findings(words: &[&str]) -> Vec<EntryFinding> {
 fn command_findings(words: &[&str], depth: usize) -> Vec<EntryFinding> {
     let Some((command, args)) = words.split_first() else { return Vec::new() };
     let name = program_name(command);
+    // Fails closed: a command that cannot be followed to its end needs approval.
     if depth > MAX_DEPTH {
         return vec![eval_finding("starts programs through too many others to follow")];
     }
+    // A program inside a container cannot harm the host, unless options of the runtime expose it.
     if containers::is_runtime(&name) {
         return containers::findings(args);
     }
@@ -34,11 +35,8 @@ fn command_findings(words: &[&str], depth: usize) -> Vec<EntryFinding> {
     }
     if SCRIPT_FIRST.contains(&name.as_str()) {
         let from_file = args.iter().any(|arg| arg.starts_with("-f") || *arg == "--file");
-        return if from_file {
-            Vec::new()
-        } else {
-            vec![program_text_finding(&name, "its first argument")]
-        };
+        let own = (!from_file).then(|| program_text_finding(&name, "its first argument"));
+        return own.into_iter().collect();
     }
     if let Some(interpreter) = INTERPRETERS.iter().find(|one| one.names.contains(&name.as_str())) {
         let packages = if matches!(name.as_str(), "bun") { bun_x_command(args) } else { None };
@@ -50,6 +48,7 @@ fn command_findings(words: &[&str], depth: usize) -> Vec<EntryFinding> {
     if SHELL_WORDS.contains(&name.as_str()) {
         return vec![program_text_finding(&name, "its words")];
     }
+    // The dynamic linker can be started as a program, and then runs its first argument.
     if name.starts_with("ld-linux") || name.starts_with("ld-musl") || name == "ld.so" {
         let loads = args.iter().find(|arg| matches!(**arg, "--preload" | "--audit"));
         let own = loads.map(|option| program_text_finding(&name, option));
@@ -74,8 +73,7 @@ fn command_findings(words: &[&str], depth: usize) -> Vec<EntryFinding> {
     }
 }
 
-/// Checks any other program: for its own options that take a command line, and for an interpreter
-/// among its arguments.
+/// Checks any other program for options that take a command line, and for a nested interpreter.
 fn nested_findings(name: &str, args: &[&str]) -> Vec<EntryFinding> {
     let takers = SHELL_LINE_OPTIONS.iter().filter(|(taker, _)| *taker == name);
     let line = takers.flat_map(|(_, options)| *options).find(|option| {
@@ -99,6 +97,7 @@ fn nested_findings(name: &str, args: &[&str]) -> Vec<EntryFinding> {
         let rest = args.get(index + 1..).unwrap_or_default();
         // A mere mention of an interpreter's name is not followed by an option.
         rest.first().filter(|first| first.starts_with('-') && first.len() > 1)?;
+        // Nor does it mean that the interpreter runs, and reads standard input.
         interpreter.program_text(&inner, rest).filter(|found| !found.message.contains(STDIN_LABEL))
     });
     own.into_iter().chain(among).collect()
@@ -117,6 +116,7 @@ pub(crate) fn program_name(command: &str) -> String {
         _ => last,
     };
     let bare = ends.iter().find_map(|end| last.strip_suffix(end)).unwrap_or(&last).to_owned();
+    // `python3.12` and `lua-5.4` are `python` and `lua`.
     let plain = bare.trim_end_matches(|c: char| c.is_ascii_digit() || ".-_".contains(c));
     if plain.is_empty() { bare } else { plain.to_owned() }
 }
@@ -135,7 +135,9 @@ impl Interpreter {
             if *arg == "-" || INPUT_FILES.contains(arg) {
                 return Some(program_text_finding(name, STDIN_LABEL));
             }
-            if arg.contains("data:") || is_code_from_network(name, arg) {
+            // Unlike Node.js, Deno and Bun run code from a URL.
+            let takes_urls = matches!(name, "deno" | "bun");
+            if arg.contains("data:") || takes_urls && is_web_address(arg) {
                 return Some(program_text_finding(name, "an address"));
             }
             if self.with_value.contains(arg) {
@@ -155,6 +157,7 @@ impl Interpreter {
             if name.starts_with("py") && cluster.starts_with(['W', 'X']) {
                 continue;
             }
+            // Some modules evaluate their arguments: `python -m timeit CODE`.
             let module = cluster.split_once('m').filter(|(before, _)| !before.contains('c'));
             if let Some((_, module)) = module.filter(|_| name.starts_with("py")) {
                 let module = Some(module).filter(|module| !module.is_empty());
@@ -171,11 +174,6 @@ impl Interpreter {
     }
 }
 
-/// Deno and Bun run code from URLs.
-fn is_code_from_network(name: &str, arg: &str) -> bool {
-    matches!(name, "deno" | "bun") && is_web_address(arg)
-}
-
 fn is_web_address(word: &str) -> bool {
     word.starts_with("http:") || word.starts_with("https:")
 }
@@ -186,6 +184,7 @@ fn windows_shell(name: &str, args: &[&str], depth: usize) -> Option<Vec<EntryFin
         "cmd" => {
             let rest: Vec<&str> =
                 args.iter().copied().skip_while(|arg| arg.starts_with('/')).collect();
+            // `cmd` joins its arguments to a line and interprets these characters in it.
             let speaks = rest.iter().any(|arg| arg.contains(['&', '|', '<', '>', '^', '%', '`']));
             let own = (speaks || rest.is_empty()).then(|| program_text_finding(name, "its words"));
             Some(own.into_iter().chain(command_findings(&rest, depth + 1)).collect())
@@ -195,6 +194,7 @@ fn windows_shell(name: &str, args: &[&str], depth: usize) -> Option<Vec<EntryFin
                 let option = arg.to_ascii_lowercase();
                 option.len() > 1 && "-file".starts_with(&option) || option.ends_with(".ps1")
             });
+            // PowerShell accepts every prefix of an option, such as `-enc`.
             let text = args.iter().any(|arg| {
                 let option = arg.to_ascii_lowercase();
                 let option = option.trim_start_matches('-');
@@ -204,12 +204,8 @@ fn windows_shell(name: &str, args: &[&str], depth: usize) -> Option<Vec<EntryFin
                         || "encodedcommand".starts_with(option)
                         || matches!(option, "ec" | "commandwithargs" | "cwa"))
             });
-            Some(
-                (text || !file)
-                    .then(|| program_text_finding(name, "its words"))
-                    .into_iter()
-                    .collect(),
-            )
+            let own = (text || !file).then(|| program_text_finding(name, "its words"));
+            Some(own.into_iter().collect())
         }
         _ => None,
     }
@@ -246,6 +242,7 @@ fn wrapper_findings(
 ) -> Vec<EntryFinding> {
     let mut found = Vec::new();
     let mut rest = args;
+    // Their first positional argument is a duration or a folder, not the program.
     let mut number_left = matches!(name, "timeout" | "chroot");
     while let Some((word, after)) = rest.split_first() {
         let option = word.split('=').next().unwrap_or(word);
@@ -274,6 +271,7 @@ fn wrapper_findings(
             rest = after;
         } else if let Some((variable, _)) = word.split_once('=').filter(|(name, _)| is_plain(name))
         {
+            // `env NAME=VALUE program` sets a variable past the entry's `env`.
             found.extend(crate::findings::variable_finding(variable));
             rest = after;
         } else if number_left {

@@ -1,15 +1,15 @@
 //! Tables of programs that evaluate text or start other programs, and of the options that do so.
 
-/// A program that evaluates text, and the options for that.
+/// A program that evaluates code, and its options for that.
 pub(crate) struct Interpreter {
     pub(crate) names: &'static [&'static str],
-    /// Letters of single-dash options that are followed by program text.
+    /// Letters of single-dash options that are followed by code.
     pub(crate) letters: &'static str,
-    /// Complete options that are followed by program text.
+    /// Complete options that are followed by code.
     pub(crate) options: &'static [&'static str],
     /// Options that take another kind of value.
     pub(crate) with_value: &'static [&'static str],
-    /// Whether it reads its program from standard input if no file is given.
+    /// Whether the program reads code from standard input if no file is given.
     pub(crate) reads_input: bool,
 }
 
@@ -71,7 +71,7 @@ pub(crate) const INTERPRETERS: &[Interpreter] = &[
     },
 ];
 
-/// Programs whose first positional argument is a script in their own language.
+/// Programs whose first positional argument is code in their own language.
 pub(crate) const SCRIPT_FIRST: &[&str] = &["awk", "gawk", "mawk", "nawk", "expect"];
 
 /// Programs with options that take a shell command line or the name of a program to start.
@@ -104,7 +104,6 @@ pub(crate) const SHELL_WORDS: &[&str] =
 pub(crate) const LINKER_OPTIONS: &[&str] =
     &["--preload", "--audit", "--library-path", "--argv0", "--inhibit-rpath"];
 
-/// Paths that refer to standard input.
 pub(crate) const INPUT_FILES: &[&str] =
     &["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0", "/proc/thread-self/fd/0"];
 

@@ -1,8 +1,8 @@
 //! Static checks of a server's command line, before it runs.
 //!
-//! Takes a command, its arguments and its environment, and returns findings (shell evaluation,
-//! unpinned packages, foreign package sources, dangerous variables) and the packages that the
-//! command fetches. Pure: nothing is executed, read or looked up.
+//! The crate takes a command, its arguments and its environment. It returns findings (shell
+//! evaluation, unpinned packages, foreign package sources, dangerous variables) and the packages
+//! that the command fetches. It is pure: it never executes, reads or looks up anything.
 
 mod containers;
 mod env_names;

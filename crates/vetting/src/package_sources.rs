@@ -10,9 +10,9 @@ struct RunnerFamily {
     options: &'static [&'static str],
     /// Options that name a file with further packages.
     lists: &'static [&'static str],
-    /// Whether a prefix of an option is accepted, with one dash or two.
+    /// Whether the runner accepts a prefix of an option, with one dash or two.
     takes_beginnings: bool,
-    /// Whether options after the package are also parsed, up to `--`.
+    /// Whether the runner also parses options after the package, up to `--`.
     reads_all: bool,
 }
 
@@ -67,9 +67,7 @@ const RUNNER_FAMILIES: &[RunnerFamily] = &[
 /// The effect of a runner's option.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum SourceOption {
-    /// Packages come from another source.
     OtherSource { runner: String, option: String },
-    /// A file names further packages.
     PackageList { runner: String, option: String },
 }
 
@@ -99,9 +97,10 @@ fn runner_options(words: &[&str]) -> Vec<SourceOption> {
     own.filter_map(|word| family.source_option(&runner, word)).collect()
 }
 
-/// Returns the words before the package. A word after an option may be the value of that option, so
-/// it is not taken for the package.
+/// Returns the words before the package.
 fn before_package<'a, 'w>(args: &'a [&'w str]) -> &'a [&'w str] {
+    // A word after an option may be its value, so it does not count as the package. In doubt, more
+    // words are checked than the runner parses.
     let mut is_value = false;
     let end = args.iter().position(|word| {
         let is_option = word.starts_with('-');

@@ -1,5 +1,4 @@
-//! Packages that runners such as `npx`, `uvx` and `docker run` fetch, and whether their versions
-//! are exact.
+//! Packages that runners such as `npx`, `uvx` and `docker run` fetch, and whether they are pinned.
 
 use std::borrow::Cow;
 
@@ -14,7 +13,6 @@ pub struct FetchedPackage {
     /// Ecosystem, as named by package databases: `npm`, `PyPI`, `Go`, `NuGet`, `Nix` or `OCI`.
     pub ecosystem: &'static str,
     pub name: String,
-    /// The requested version.
     pub version: Option<String>,
     /// Whether the version is exact.
     pub is_pinned: bool,
@@ -36,7 +34,7 @@ pub(crate) fn is_runner(name: &str) -> bool {
     matches!(name, "npx" | "bunx" | "pnpx" | "uvx" | "pipx")
 }
 
-/// Options of runners that take a value.
+/// Options of package runners that take a value.
 const VALUE_OPTIONS: &[&str] = &[
     "-p", "--package", "--from", "--with", "--python", "--index-url", "--index",
     "--extra-index-url", "--default-index", "--registry", "--cache", "--prefix", "--directory",
@@ -74,10 +72,10 @@ pub fn command_packages(words: &[&str]) -> Vec<FetchedPackage> {
     found
 }
 
-/// Returns every command that the words may start: from each word to the end, and each word that
-/// contains a command line, because a proxy may take the command of its server as one word.
+/// Returns every command that the words may start: each suffix, and each command line in a word.
 pub(crate) fn inner_commands<'a>(words: &'a [&'a str]) -> impl Iterator<Item = Cow<'a, [&'a str]>> {
     words.iter().enumerate().map(move |(index, word)| {
+        // A proxy may take the command of its server as one word.
         let line: Vec<&str> = word.split_whitespace().collect();
         match index > 0 && line.len() > 1 {
             true => Cow::Owned(line),
@@ -232,9 +230,9 @@ fn parse_image(image: &str) -> FetchedPackage {
     FetchedPackage { ecosystem: "OCI", name: name.to_owned(), version, is_pinned }
 }
 
-/// Returns whether a tag names one build, such as `1.4`, `v2.0.1-alpine`, `20250102` or
-/// `sha-1a2b3c4`. Tags such as `latest`, `8-alpine` and `v1` are moved to newer builds.
+/// Returns whether a tag names one build, such as `1.4`, `v2.0.1-alpine` or `sha-1a2b3c4`.
 fn is_exact_tag(tag: &str) -> bool {
+    // Publishers move tags such as `latest`, `8-alpine` and `v1` to newer builds.
     let parts = tag.split(['.', '-', '_']);
     let numbers = parts.clone().map_while(|part| {
         let digits = part.strip_prefix('v').unwrap_or(part);
@@ -247,14 +245,13 @@ fn is_exact_tag(tag: &str) -> bool {
         || parts.clone().any(is_hash)
 }
 
-/// Parses a .NET tool.
 fn parse_nuget(spec: &str) -> Option<FetchedPackage> {
     let (name, version) = spec.split_once('@').map_or((spec, None), |(n, v)| (n, Some(v)));
     (!is_local(spec)).then(|| new_package("NuGet", name, version))
 }
 
-/// Parses a Nix flake, which only a commit pins.
 fn parse_flake(spec: &str) -> Option<FetchedPackage> {
+    // Flakes have no versions; only a commit pins them.
     let parts = ['/', '?', '=', '#', '&'];
     let is_pinned = spec.split(parts).any(is_commit);
     (!is_local(spec)).then(|| FetchedPackage::without_version("Nix", spec, is_pinned))
@@ -269,12 +266,8 @@ fn new_package(ecosystem: &'static str, name: &str, version: Option<&str>) -> Fe
     // For npm, `1.2` means every `1.2.x`.
     let parts = if ecosystem == "npm" { 3 } else { 2 };
     let is_pinned = version.is_some_and(|version| is_exact(version, parts));
-    FetchedPackage {
-        ecosystem,
-        name: name.to_owned(),
-        version: version.map(str::to_owned),
-        is_pinned,
-    }
+    let version = version.map(str::to_owned);
+    FetchedPackage { ecosystem, name: name.to_owned(), version, is_pinned }
 }
 
 fn is_local(spec: &str) -> bool {
@@ -284,8 +277,7 @@ fn is_local(spec: &str) -> bool {
         || spec.contains(":\\")
 }
 
-/// Returns whether the text is one exact version: numbers and their suffixes, and not a range or a
-/// tag.
+/// Returns whether the text is one exact version, and not a range or a tag.
 fn is_exact(version: &str, least_parts: usize) -> bool {
     let core = version.split(['-', '+']).next().unwrap_or(version);
     let parts: Vec<&str> = core.split('.').collect();
@@ -299,7 +291,7 @@ fn is_exact(version: &str, least_parts: usize) -> bool {
         && version.chars().all(|letter| letter.is_ascii_alphanumeric() || ".-+_!".contains(letter))
 }
 
-/// Returns whether it is the short form of a repository address, such as `github:someone/thing`.
+/// Returns whether the text is a short repository URL, such as `github:owner/name`.
 fn is_git_host(spec: &str) -> bool {
     ["github:", "gitlab:", "bitbucket:", "gist:"].iter().any(|host| spec.contains(host))
 }

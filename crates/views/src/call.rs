@@ -14,74 +14,73 @@ use crate::error::ViewError;
 /// Maximum size of a result in the view; a longer one is left out and marked as cut.
 const MAX_RESULT_BYTES: usize = 2 << 20;
 
-/// One call with everything about it.
+/// A call with its arguments, timing, steps and result.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CallShown {
-    /// Its row in the list.
     #[serde(flatten)]
     pub row: CallRow,
-    /// What its caller calls it, such as a step of a conversation.
+    /// Reference of the caller, such as a step of a conversation.
     pub reference: Option<String>,
-    /// The fingerprint of the definition by which it was checked.
+    /// Fingerprint of the definition that the arguments were checked against.
     pub definition: Option<String>,
-    /// The arguments as they came, with secrets left out.
+    /// Arguments as proposed, redacted.
     pub arguments: Option<Box<RawValue>>,
-    /// What was sent instead, if a person or a rule changed them.
+    /// Arguments that were sent, if a reviewer or a hook changed them.
     pub sent_arguments: Option<Box<RawValue>>,
-    /// When it left for the server.
+    /// Time at which the call was sent to the server.
     pub sent_at: Option<String>,
-    /// When it ended.
+    /// Time at which the call ended.
     pub finished_at: Option<String>,
-    /// Which instance of the server had it.
+    /// Instance of the server that ran the call.
     pub instance: Option<String>,
-    /// How often it was sent.
+    /// Number of times the call was sent.
     pub attempts: u32,
-    /// Why it was sent another way or to another instance than at first.
+    /// Reason for a fallback to another transport or instance.
     pub fallback: Option<String>,
-    /// What went wrong, in words.
+    /// Error message for a person.
     pub message: Option<String>,
-    /// What to do about it.
+    /// Suggested next step, if there is one.
     pub hint: Option<String>,
-    /// The result as the server sent it.
+    /// Result exactly as the server sent it.
     pub result: Option<Box<RawValue>>,
-    /// Whether the result is too long to be shown whole.
+    /// Whether the result is left out because it is too long.
     pub result_cut: bool,
-    /// What the server said after the call was given up.
+    /// Response that arrived after the call was cancelled.
     pub late_answer: Option<Box<RawValue>>,
-    /// What happened in between, in order: decisions around hooks, hooks, questions, progress.
+    /// Steps in order: verdicts, hooks, reviews, elicitations and progress.
     pub steps: Vec<ShownStep>,
-    /// How many reports of progress there were: not all of them are among the steps.
+    /// Number of progress notifications, including those left out of the steps.
     pub progress_reports: u64,
-    /// How many messages for its log the server sent meanwhile.
+    /// Number of log messages that the server sent during the call.
     pub messages_heard: u64,
 }
 
-/// A call that has just been made.
+/// The outcome of a call that this request made.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Ran")]
 pub struct CompletedCall {
-    /// Its number in the record; none if it is not recorded.
+    /// Id of the call in the record; absent if it is not recorded.
     pub id: Option<String>,
-    /// The server.
+    /// Name of the server.
     pub server: String,
-    /// `tool`, `resource` or `prompt`.
+    /// Kind of the target: `tool`, `resource` or `prompt`.
     pub kind: &'static str,
-    /// The tool, the prompt, or the address of the resource.
+    /// Name of the tool or prompt, or URI of the resource.
     pub target: String,
-    /// How it ended.
+    /// Outcome in one word.
     #[schemars(with = "OutcomeKind")]
     pub outcome: &'static str,
-    /// Why, in one word.
+    /// Reason for the outcome, in one word.
     pub reason: Option<String>,
-    /// What went wrong, in words.
+    /// Error message for a person.
     pub message: Option<String>,
-    /// What to do about it.
+    /// Suggested next step, if there is one.
     pub hint: Option<String>,
-    /// How long it took.
+    /// Duration of the call in milliseconds.
     pub milliseconds: f64,
-    /// Whether it is in the record.
+    /// Whether the call is recorded.
     pub recorded: bool,
-    /// The result as the server sent it.
+    /// Result exactly as the server sent it.
     pub result: Option<Box<RawValue>>,
 }
 
@@ -96,6 +95,7 @@ pub async fn call(host: &Host, id: &str) -> Result<CallShown, ViewError> {
 /// Returns the view of a recorded call, and loads its result if that is not too long.
 pub async fn call_with_result(host: &Host, full: FullCall) -> Result<CallShown, ViewError> {
     let whole = host.ledger().load_result(&full).await?;
+    // The page builds a tree of every value, so a huge result is offered as a download instead.
     let fits = whole.as_ref().filter(|bytes| bytes.len() <= MAX_RESULT_BYTES);
     let result = fits.and_then(|bytes| raw_json(bytes));
     let result_cut = full.result.is_some() && result.is_none();
@@ -135,6 +135,7 @@ impl From<FullCall> for CallShown {
 pub fn finished_call(target: &Target, record: Record) -> CompletedCall {
     let outcome = record.outcome;
     CompletedCall {
+        // The id leads to the call's page, which only recorded calls have.
         id: record.id.filter(|_| record.recorded).map(|id| id.to_string()),
         server: target.server.clone(),
         kind: target.kind.as_str(),

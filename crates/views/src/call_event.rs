@@ -7,97 +7,97 @@ use switchboard_core::OutcomeKind;
 use switchboard_store::{Matter, QueuedQuestion, Record};
 use switchboard_text::redact_text;
 
-/// One thing that happened. Whoever reads it passes over what it does not know.
+/// An update about a call in flight. Readers ignore events that they do not know.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Told")]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum CallUpdate {
-    /// The call is under way; this comes first.
+    /// The call has started. Always the first event.
     Began {
-        /// Its name for answers and for giving it up.
+        /// Id of the call for answers and for cancelling it.
         call: String,
     },
-    /// How far the server says it is.
+    /// Progress that the server reported.
     Progress {
-        /// The server's report.
+        /// Parameters of the server's progress notification.
         report: Value,
     },
-    /// A person is asked.
+    /// The call asks this program's user.
     Asked {
-        /// Its number, for the answer.
+        /// Number of the question, which the answer quotes.
         question: u64,
-        /// What is asked.
+        /// Question with its subject.
         asked: QueuedQuestion,
-        /// Why it will be asked again all the same, whatever is said for the future.
+        /// Reason why an approval for the future has no effect here, if it has none.
         anyway: Option<String>,
     },
-    /// A question is not asked any more.
+    /// A question no longer needs an answer.
     Over {
-        /// Its number.
+        /// Number of the question.
         question: u64,
     },
-    /// Something waits for a person at another face.
+    /// A question waits in the review queue.
     Waits {
-        /// Its name in the queue.
+        /// Id of the entry in the review queue.
         id: String,
-        /// What it is about.
+        /// Subject of the question.
         matter: Matter,
     },
     /// A question was answered at another face.
     AnsweredElsewhere {
-        /// Who.
+        /// Face or person that answered.
         by: String,
-        /// What they said, in one word.
+        /// Answer in one word.
         word: String,
     },
-    /// Nobody answered in time.
+    /// The question expired without an answer.
     Expired,
-    /// A server asked something, and nobody can be asked.
+    /// An elicitation was declined because no person can be asked.
     Declined {
-        /// The server.
+        /// Name of the server.
         server: String,
-        /// What it asked.
+        /// Message of the elicitation.
         message: String,
     },
-    /// What a server asked was turned down unasked.
+    /// An elicitation was rejected without asking a person.
     TurnedDown {
-        /// The server.
+        /// Name of the server.
         server: String,
-        /// Why.
+        /// Reason for the rejection.
         why: String,
     },
-    /// What a server wanted done at an address is done, as it says.
+    /// The server reports that a URL elicitation is complete.
     Completed {
-        /// The server.
+        /// Name of the server.
         server: String,
     },
-    /// Nothing happened for a while.
+    /// Heartbeat of a stream without other events.
     Alive,
-    /// The call has ended; nothing comes after it.
+    /// The call has ended. Always the last event.
     Ended(CallEnded),
-    /// Something that only a newer program tells.
+    /// An event of a newer version.
     #[serde(other)]
     Unknown,
 }
 
-/// How a call ended.
+/// The outcome of a call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CallEnded {
-    /// Its number in the record.
+    /// Id of the call in the record.
     pub id: Option<String>,
-    /// Whether it is in the record.
+    /// Whether the call is recorded.
     pub recorded: bool,
-    /// The one word.
+    /// Outcome in one word.
     pub outcome: OutcomeKind,
-    /// A machine word that narrows it down.
+    /// Machine-readable reason for the outcome.
     pub reason: Option<String>,
-    /// A sentence for a person.
+    /// Error message for a person.
     pub message: Option<String>,
-    /// What to do next.
+    /// Suggested next step, if there is one.
     pub hint: Option<String>,
-    /// How long it took.
+    /// Duration of the call in microseconds.
     pub microseconds: u64,
-    /// The JSON text of the result, to the letter as the server sent it.
+    /// JSON text of the result, exactly as the server sent it.
     pub result: Option<String>,
 }
 
@@ -114,6 +114,7 @@ impl From<Record> for CallEnded {
             message: outcome.message.map(shown),
             hint: outcome.hint,
             microseconds: u64::try_from(record.duration.as_micros()).unwrap_or(u64::MAX),
+            // A string, not a JSON value: re-serializing could change numbers and key order.
             result: outcome.result.map(|bytes| String::from_utf8_lossy(&bytes).into_owned()),
         }
     }

@@ -14,65 +14,65 @@ use switchboard_store::UserDecision;
 
 use crate::error::ViewError;
 
-/// What a program wants called.
+/// A call that a program requests.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct WantedCall {
-    /// The server.
+    /// Name of the server.
     pub server: String,
-    /// `tool`, `resource` or `prompt`.
+    /// Kind of the target: `tool`, `resource` or `prompt`.
     #[serde(default = "tool")]
     pub kind: String,
-    /// The tool or the prompt, or the address of the resource.
+    /// Name of the tool or prompt, or URI of the resource.
     pub name: String,
-    /// The text of a JSON object, which is sent as it is written.
+    /// Arguments: a JSON object, which is sent exactly as written.
     pub arguments: Option<Box<RawValue>>,
-    /// Who proposed it.
+    /// Proposer of the call; policy depends on it.
     #[serde(default)]
     pub origin: Proposer,
-    /// Who answers what a person has to.
+    /// Face that answers reviews and elicitations.
     #[serde(default)]
     pub people: Whom,
-    /// How long they may take, if not as long as the settings say.
+    /// Timeout of reviews in seconds, if it differs from the settings.
     pub wait_seconds: Option<u64>,
-    /// What to do where the server can go on by itself.
+    /// Task mode, for servers that support tasks.
     #[serde(default)]
     pub task: TaskWanted,
 }
 
-/// Who proposed a call.
+/// The proposer of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Proposer {
-    /// A person typed it: that is its approval.
+    /// A person typed the call, which approves it.
     #[default]
     Person,
-    /// It is to be treated as if a model had written it: the rules decide.
+    /// The call is treated as a model's: policy decides.
     Model,
 }
 
-/// Who answers what a person has to.
+/// The face that answers reviews and elicitations of a call.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Whom {
-    /// Nobody: what needs a person is refused at once.
+    /// None: a call that needs approval is rejected at once.
     #[default]
     Nobody,
-    /// Whoever sits where the call comes from; every other face may be faster.
+    /// The program that makes the call; any other face may answer first.
     Here,
-    /// Whoever sits at another face.
+    /// Any face other than the program.
     Elsewhere,
 }
 
-/// What to do where a server can go on with a call by itself.
+/// How to run a call if its server supports tasks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TaskWanted {
-    /// As the configuration says.
+    /// Use the mode in the configuration.
     #[default]
     AsConfigured,
-    /// Have it do so, and wait.
+    /// Run the call as a task, and wait.
     Task,
-    /// Have it do so, and do not wait.
+    /// Run the call as a task, and return at once.
     Detach,
 }
 
@@ -80,24 +80,23 @@ impl WantedCall {
     /// Returns the call in the form that the pipeline accepts.
     pub fn to_proposed_call(&self) -> Result<ProposedCall, ViewError> {
         let kind = TargetKind::from_word(&self.kind).ok_or_else(|| {
-            let hint = "`tool`, `resource` or `prompt`".to_owned();
-            ViewError::query(format!("`{}` cannot be called", self.kind), Some(hint))
+            let hint = "one of `tool`, `resource` or `prompt`".to_owned();
+            ViewError::query(format!("unknown kind `{}`", self.kind), Some(hint))
         })?;
         let text = self.arguments.as_ref().map_or("{}", |arguments| arguments.get());
+        // A raw JSON value has no leading white space, so the first byte gives its type.
         if !text.starts_with('{') {
-            let why = "the arguments have to be a JSON object".to_owned();
-            return Err(ViewError::query(why, None));
+            return Err(ViewError::query("the arguments must be a JSON object".to_owned(), None));
         }
-        let arguments = Json::parse(text.to_owned().into()).map_err(|error| {
-            ViewError::query(format!("the arguments cannot be used: {error}"), None)
-        })?;
+        let arguments = Json::parse(text.to_owned().into())
+            .map_err(|error| ViewError::query(format!("invalid arguments: {error}"), None))?;
         let target = Target::new(kind, &self.server, &self.name);
         Ok(ProposedCall { target, arguments })
     }
 
-    /// Returns the caller for policy and the record. It is the same as for a call that the program
-    /// makes without a running instance.
+    /// Returns the caller for policy and the record.
     pub fn caller(&self, face: Face) -> Caller {
+        // The same names as for calls without a running instance, so that rules match both.
         match self.origin {
             Proposer::Person => Caller { face, ..Caller::person() },
             Proposer::Model => {
@@ -122,28 +121,27 @@ impl WantedCall {
     }
 }
 
-/// An answer to what a call asks.
+/// An answer to a question of a call.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct QuestionAnswered {
-    /// The number of the question.
+    /// Number of the question, as the stream sent it.
     pub question: u64,
-    /// The answer itself.
     #[serde(flatten)]
     pub said: PersonAnswer,
 }
 
-/// What a person said.
+/// An answer to a review or an elicitation.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "PersonSaid")]
 pub struct PersonAnswer {
-    /// What is answered.
+    /// Answer in one word.
     #[schemars(extend("enum" = ["run", "session", "always", "skip", "reject", "accept", "decline", "cancel"]))]
     pub answer: String,
-    /// With `reject`: what to do instead.
+    /// With `reject`: message to the caller.
     pub words: Option<String>,
-    /// With `run`: the text of a JSON object to use instead.
+    /// With `run`: text of a JSON object that replaces the arguments.
     pub arguments: Option<String>,
-    /// With `accept`: what was filled into the form.
+    /// With `accept`: content of the form.
     pub content: Option<Map<String, Value>>,
 }
 
@@ -173,6 +171,7 @@ impl PersonAnswer {
             "session" => UserDecision::Session,
             "always" => UserDecision::Always,
             "skip" => UserDecision::Skip,
+            // Without a message there is nothing to send to the caller.
             "reject" => match words.filter(|words| !words.trim().is_empty()) {
                 Some(words) => UserDecision::Reject(words),
                 None => UserDecision::Skip,
@@ -181,30 +180,30 @@ impl PersonAnswer {
             "decline" => UserDecision::Decline,
             "cancel" => UserDecision::Cancel,
             other => {
-                let hint = "a call takes `run`, `session`, `always`, `skip` or `reject`; what a \
-                    server asks takes `accept`, `decline` or `cancel`";
-                let why = format!("`{other}` is no answer");
+                let hint = "answer a review with `run`, `session`, `always`, `skip` or `reject`, \
+                    and an elicitation with `accept`, `decline` or `cancel`";
+                let why = format!("unknown answer `{other}`");
                 return Err(ViewError::query(why, Some(hint.to_owned())));
             }
         })
     }
 }
 
-/// What is to be completed.
+/// An argument value to complete.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ToComplete {
-    /// The server.
+    /// Name of the server.
     pub server: String,
-    /// The prompt that has the argument.
+    /// Name of the prompt with the argument.
     pub prompt: Option<String>,
-    /// Or the template that has it.
+    /// URI template with the argument, if it is not a prompt's.
     pub template: Option<String>,
-    /// Its name.
+    /// Name of the argument.
     pub argument: String,
-    /// What is written of it.
+    /// Beginning of the value.
     #[serde(default)]
     pub value: String,
-    /// The other arguments.
+    /// Values of the other arguments.
     #[serde(default)]
     pub context: BTreeMap<String, String>,
 }
@@ -224,9 +223,9 @@ mod tests {
             (r#"{"server":"a","name":"b","arguments":{ "n" : 1.50 }}"#, Ok(r#"{ "n" : 1.50 }"#)),
             (
                 r#"{"server":"a","name":"b","arguments":[1]}"#,
-                Err("the arguments have to be a JSON object"),
+                Err("the arguments must be a JSON object"),
             ),
-            (r#"{"server":"a","name":"b","kind":"thing"}"#, Err("`thing` cannot be called")),
+            (r#"{"server":"a","name":"b","kind":"thing"}"#, Err("unknown kind `thing`")),
         ] {
             let wanted: WantedCall = serde_json::from_str(body).unwrap();
             let proposed = wanted.to_proposed_call();

@@ -8,11 +8,10 @@ use tokio::time::timeout;
 
 use crate::call_event::CallUpdate;
 
-/// How long the stream may be silent. An instance sends a heartbeat four times as often.
+/// How long the stream may be silent: four missed heartbeats.
 const SILENCE_TIMEOUT: Duration = Duration::from_secs(60);
-/// Maximum length of a line in the head of the response.
 const MAX_HEAD_BYTES: usize = 16 << 10;
-/// Maximum length of an update in addition to the result in it.
+/// Maximum length of an update, not counting the result in it.
 const MAX_LINE_OVERHEAD: usize = 4 << 20;
 
 /// The updates about one call in flight. Dropping the stream cancels the call.
@@ -27,25 +26,15 @@ pub struct CallStream<S = BufReader<TcpStream>> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StreamLost;
 
-impl CallStream {
+impl<S: AsyncBufRead + Unpin> CallStream<S> {
     /// Reads the head of the response to a call whose result has at most `limit_bytes`. Returns
     /// `None` if the instance rejected the call.
-    pub(crate) async fn begin(
-        stream: TcpStream,
-        limit_bytes: usize,
-    ) -> Result<Option<Self>, StreamLost> {
-        Self::open(BufReader::new(stream), limit_bytes).await
-    }
-}
-
-impl<S: AsyncBufRead + Unpin> CallStream<S> {
-    async fn open(stream: S, limit_bytes: usize) -> Result<Option<Self>, StreamLost> {
+    pub(crate) async fn open(stream: S, limit_bytes: usize) -> Result<Option<Self>, StreamLost> {
         // A result is embedded as a JSON string, and escaping may double its length.
         let longest_line = limit_bytes.saturating_mul(2).saturating_add(MAX_LINE_OVERHEAD);
         let mut answer = Self { stream, line: Vec::new(), longest_line: MAX_HEAD_BYTES };
         let status = answer.line().await?;
         let is_well = status.split(' ').nth(1) == Some("200");
-        // Skip the headers.
         while !answer.line().await?.is_empty() {}
         answer.longest_line = longest_line;
         Ok(is_well.then_some(answer))
@@ -60,17 +49,19 @@ impl<S: AsyncBufRead + Unpin> CallStream<S> {
     async fn line(&mut self) -> Result<String, StreamLost> {
         loop {
             let chunk = timeout(SILENCE_TIMEOUT, self.stream.fill_buf()).await;
-            let chunk = chunk.map_err(|_| StreamLost)?.map_err(|_| StreamLost)?;
+            let Ok(Ok(chunk)) = chunk else { return Err(StreamLost) };
             let end = chunk.iter().position(|byte| *byte == b'\n');
+            // No delimiter yet: take the whole chunk, so that a long line cannot stall the buffer.
             let taken = end.map_or(chunk.len(), |end| end + 1);
+            // Zero bytes mean that the instance closed the connection.
             if taken == 0 || self.line.len() + taken > self.longest_line {
                 return Err(StreamLost);
             }
             self.line.extend(chunk.iter().take(taken));
             self.stream.consume(taken);
             if end.is_some() {
-                let line = std::mem::take(&mut self.line);
-                let line = String::from_utf8(line).map_err(|_| StreamLost)?;
+                let line = String::from_utf8(std::mem::take(&mut self.line));
+                let line = line.map_err(|_| StreamLost)?;
                 return Ok(line.trim_end_matches(['\r', '\n']).to_owned());
             }
         }

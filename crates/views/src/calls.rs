@@ -11,35 +11,34 @@ use switchboard_store::{CallId, CallSummary, Filter};
 
 use crate::error::ViewError;
 
-/// Page size if the query does not name one.
 const DEFAULT_LIMIT: u32 = 50;
 const MAX_LIMIT: u32 = 500;
 
-/// Which calls are wanted. A form sends what is not filled in as an empty text.
+/// Filters and paging of recorded calls. An empty text means that a filter is not set.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 pub struct CallQuery {
-    /// Only of this server.
+    /// Only calls to this server.
     pub server: Option<String>,
-    /// Only of this tool, prompt or resource.
+    /// Only calls of this tool, prompt or resource.
     pub tool: Option<String>,
-    /// Only of this caller: `client:name`, or the name alone.
+    /// Only calls by this caller: `client:name`, or the name alone.
     pub caller: Option<String>,
-    /// Only those that ended so, such as `ok` or `tool_error`.
+    /// Only calls with this outcome, such as `ok` or `tool_error`.
     pub outcome: Option<String>,
-    /// Only since this time, or so long ago: `30m`, `24h`, `7d`.
+    /// Only calls after this time, or since this long ago: `30m`, `24h`, `7d`.
     pub since: Option<String>,
-    /// Only before this time.
+    /// Only calls before this time.
     pub until: Option<String>,
-    /// Only those whose target, caller or message has this in it.
+    /// Only calls whose target, caller or message contains this text.
     pub text: Option<String>,
-    /// Only those before this call, for the next page.
+    /// Only calls before the call with this id, for the next page.
     pub before: Option<String>,
-    /// At most so many on a page; 50 unless told, 500 at most. An export has no pages.
+    /// Page size: 50 by default, 500 at most. An export has no pages.
     pub limit: Option<u32>,
 }
 
 impl CallQuery {
-    /// Returns the filters that are set, by parameter name. The cursor and the limit are left out.
+    /// Returns the filters that are set, by parameter name, without the cursor and the limit.
     pub fn filters(&self) -> Vec<(&'static str, &str)> {
         let all = [
             ("server", &self.server),
@@ -55,33 +54,32 @@ impl CallQuery {
 
     /// Converts the query to a filter of the ledger.
     pub fn filter(&self, limit: u32) -> Result<Filter, ViewError> {
+        // A form sends an empty field as an empty text, which must not filter anything out.
         let given = |text: &Option<String>| {
             text.as_deref().map(str::trim).filter(|text| !text.is_empty()).map(str::to_owned)
         };
-        let outcome = match given(&self.outcome) {
-            Some(word) => Some(word.parse::<OutcomeKind>().map_err(|_| {
+        let outcome = given(&self.outcome).map(|word| {
+            word.parse::<OutcomeKind>().map_err(|_| {
                 let known: Vec<&str> = OutcomeKind::ALL.iter().map(|kind| kind.as_str()).collect();
                 let hint = format!("one of {}", known.join(", "));
-                ViewError::query(format!("there is no outcome `{word}`"), Some(hint))
-            })?),
-            None => None,
-        };
-        let before_id = match given(&self.before) {
-            Some(word) => Some(word.parse::<CallId>().map_err(|error| {
-                ViewError::query(format!("`before` is not the number of a call: {error}"), None)
-            })?),
-            None => None,
-        };
+                ViewError::query(format!("unknown outcome `{word}`"), Some(hint))
+            })
+        });
+        let before_id = given(&self.before).map(|word| {
+            word.parse::<CallId>().map_err(|error| {
+                ViewError::query(format!("`before` is not a call id: {error}"), None)
+            })
+        });
         let time = |text: &Option<String>| given(text).map(|word| parse_time(&word)).transpose();
         Ok(Filter {
             server: given(&self.server),
             target: given(&self.tool),
             caller: given(&self.caller),
-            outcome,
+            outcome: outcome.transpose()?,
             since: time(&self.since)?,
             until: time(&self.until)?,
             text: given(&self.text),
-            before_id,
+            before_id: before_id.transpose()?,
             limit,
         })
     }
@@ -90,42 +88,42 @@ impl CallQuery {
 /// A call in a list.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CallRow {
-    /// Its number in the record.
+    /// Id of the call in the record.
     pub id: String,
-    /// When it was asked for.
+    /// Time at which the call was proposed.
     pub created_at: String,
-    /// Through which face it came: `cli`, `chat`, `gateway`, `console`.
+    /// Face that the call came through: `cli`, `chat`, `gateway` or `console`.
     pub face: String,
-    /// Who called, as `kind:name`.
+    /// Caller of the call, as `kind:name`.
     pub caller: String,
-    /// The server.
+    /// Name of the server.
     pub server: String,
-    /// `tool`, `resource` or `prompt`.
+    /// Kind of the target: `tool`, `resource` or `prompt`.
     pub kind: &'static str,
-    /// The tool, the prompt, or the address of the resource.
+    /// Name of the tool or prompt, or URI of the resource.
     pub target: String,
-    /// What was decided: `allow`, `ask` or `deny`.
+    /// Policy verdict: `allow`, `ask` or `deny`.
     pub verdict: Option<&'static str>,
-    /// By which rule or by whom.
+    /// Rule or person behind the verdict.
     pub verdict_by: Option<String>,
-    /// How it ended; `running` or `under way` before.
+    /// Outcome of the call; `running` or `under way` until it ends.
     pub state: &'static str,
-    /// Why it ended so, in one word.
+    /// Reason for the outcome, in one word.
     pub reason: Option<String>,
-    /// How long it took.
+    /// Duration of the call in milliseconds.
     pub milliseconds: Option<f64>,
-    /// How long its result is.
+    /// Length of the result in bytes.
     pub result_bytes: Option<u64>,
 }
 
-/// A page of calls.
+/// A page of recorded calls.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct CallsShown {
-    /// The calls, the newest first.
+    /// Calls on this page, newest first.
     pub calls: Vec<CallRow>,
-    /// What `before` has to be for the next page, if there may be one.
+    /// Value of `before` for the next page, if there may be one.
     pub next: Option<String>,
-    /// Nothing before this time was looked at; with `until` it is.
+    /// Time at which the search stopped; set `until` to search further back.
     pub looked_back_to: Option<String>,
 }
 
@@ -134,21 +132,19 @@ pub async fn calls(host: &Host, query: &CallQuery) -> Result<CallsShown, ViewErr
     let limit = query.limit.unwrap_or(DEFAULT_LIMIT).clamp(1, MAX_LIMIT);
     let filter = query.filter(limit)?;
     let page = host.ledger().page(filter).await?;
+    // A full page ends where `next` continues; only a short one may have hit the search window.
     let full = u32::try_from(page.calls.len()).is_ok_and(|count| count == limit);
     let next = page.calls.last().filter(|_| full).map(|last| last.id.to_string());
     let looked_back_to = page.looked_back_to.filter(|_| !full).map(|time| time.to_string());
-    Ok(CallsShown {
-        calls: page.calls.into_iter().map(CallRow::from).collect(),
-        next,
-        looked_back_to,
-    })
+    let calls = page.calls.into_iter().map(CallRow::from).collect();
+    Ok(CallsShown { calls, next, looked_back_to })
 }
 
 /// Parses a point in time, or an age such as `24h`.
 fn parse_time(word: &str) -> Result<Timestamp, ViewError> {
     let wrong = || {
         let hint = "write `24h`, or `2026-07-28T12:00:00Z`".to_owned();
-        ViewError::query(format!("`{word}` is no time"), Some(hint))
+        ViewError::query(format!("invalid time `{word}`"), Some(hint))
     };
     if let Ok(time) = word.parse::<Timestamp>() {
         return Ok(time);
@@ -187,8 +183,7 @@ impl From<CallSummary> for CallRow {
     }
 }
 
-/// Returns the outcome of a call in one word; `running` for a task and `under way` for any other
-/// call that has not ended.
+/// Returns the outcome of a call, or `running` (a task) or `under way` if it has not ended.
 pub fn call_state(call: &CallSummary) -> &'static str {
     match (call.outcome, &call.task) {
         (Some(outcome), _) => outcome.as_str(),

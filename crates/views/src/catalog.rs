@@ -12,59 +12,58 @@ use switchboard_wire::ListedItem;
 
 use crate::error::ViewError;
 
-/// Maximum number of search results if the query does not name a limit.
 const DEFAULT_MATCHES: usize = 10;
 
-/// Which part of the catalog is wanted.
+/// Search words and filters of the tool catalog.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct CatalogQuery {
-    /// Words to search for.
+    /// Search words; without them, all tools are listed.
     pub q: Option<String>,
-    /// Only of this server.
+    /// Only definitions of this server.
     pub server: Option<String>,
-    /// At most so many that fit the words; 10 unless told.
+    /// Maximum number of search results: 10 by default.
     pub limit: Option<usize>,
-    /// Also what a rule forbids to everybody.
+    /// Whether to include tools that a rule denies to every caller.
     pub all: Option<bool>,
 }
 
-/// Of which server something is wanted.
+/// Filter of catalog lists by server.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct ServerQuery {
-    /// Only of this server.
+    /// Only definitions of this server.
     pub server: Option<String>,
 }
 
 /// A tool with its definition.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CatalogTool {
-    /// The server.
+    /// Name of the server.
     pub server: String,
-    /// Its name there.
+    /// Name of the tool on its server.
     pub name: String,
-    /// What models call it.
+    /// Name of the tool in the catalog of models.
     pub model_name: Option<String>,
-    /// The fingerprint of its definition.
+    /// Fingerprint of the definition.
     pub fingerprint: String,
-    /// What the scanner found in it.
+    /// Scanner findings in the definition.
     #[schemars(with = "Option<Flagged>")]
     pub found: Option<Box<RawValue>>,
-    /// The rule that forbids it to everybody.
+    /// Rule that denies the tool to every caller.
     pub forbidden_by: Option<String>,
-    /// Its definition to the letter.
+    /// Definition exactly as the server sent it.
     pub definition: Box<RawValue>,
 }
 
 /// A resource, a template or a prompt with its definition.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 pub struct CatalogItem {
-    /// The server.
+    /// Name of the server.
     pub server: String,
-    /// `resource`, `template` or `prompt`.
+    /// Kind: `resource`, `template` or `prompt`.
     pub kind: String,
-    /// Its address, its template or its name.
+    /// URI, URI template or name.
     pub key: String,
-    /// Its definition to the letter.
+    /// Definition exactly as the server sent it.
     pub definition: Box<RawValue>,
 }
 
@@ -93,14 +92,8 @@ impl CatalogItem {
 pub fn catalog_tools(host: &Host, query: &CatalogQuery) -> Vec<CatalogTool> {
     let lease = host.lease();
     let catalog = lease.catalog();
-    let words = query.q.as_deref().map(str::trim).filter(|words| !words.is_empty());
-    let entries: Vec<CatalogEntry<'_>> = match words {
-        Some(words) => {
-            let found = catalog.search(words, query.limit.unwrap_or(DEFAULT_MATCHES));
-            found.into_iter().map(|(entry, _)| entry).collect()
-        }
-        None => catalog.tools().collect(),
-    };
+    let limit = query.limit.unwrap_or(DEFAULT_MATCHES);
+    let entries = matching_tools(catalog, query.q.as_deref(), limit);
     let is_shown = |entry: &CatalogEntry<'_>| {
         let id = entry.server.id.as_str();
         let is_listed = lease.is_listed(TargetKind::Tool, id, entry.tool.name());
@@ -109,17 +102,18 @@ pub fn catalog_tools(host: &Host, query: &CatalogQuery) -> Vec<CatalogTool> {
     entries.into_iter().filter(is_shown).map(|entry| tool(&lease, entry)).collect()
 }
 
-/// Returns one tool. Builds its own lease, so that a person can also inspect a quarantined tool.
+/// Returns one tool, even a quarantined one, so that a person can inspect it.
 pub fn catalog_tool(host: &Host, server: &str, name: &str) -> Result<CatalogTool, ViewError> {
     let fleet = host.fleet().load();
     let catalog = Arc::new(Catalog::from_fleet(&fleet));
+    // The host's lease lacks quarantined tools; an empty quarantine makes them visible here.
     let unlisted = Arc::clone(host.lease().deny_list());
     let lease = Lease::new(fleet, catalog, Arc::default())
         .with_flagged(host.flagged())
         .with_deny_list(unlisted);
     let mut tools = lease.catalog().tools();
     let found = tools.find(|entry| entry.server.id.as_str() == server && entry.tool.name() == name);
-    let missing = || ViewError::NotFound(format!("there is no tool `{name}` on `{server}`"));
+    let missing = || ViewError::NotFound(format!("no tool named `{name}` on server `{server}`"));
     found.map(|entry| tool(&lease, entry)).ok_or_else(missing)
 }
 
@@ -147,7 +141,20 @@ pub fn catalog_items(host: &Host, list: ItemList, server: Option<&str>) -> Vec<C
     all
 }
 
-fn is_wanted(server: &str, wanted: Option<&str>) -> bool {
+/// Returns the best matches for the search words, or all tools if there are none.
+pub(crate) fn matching_tools<'a>(
+    catalog: &'a Catalog,
+    words: Option<&str>,
+    limit: usize,
+) -> Vec<CatalogEntry<'a>> {
+    match words.map(str::trim).filter(|words| !words.is_empty()) {
+        Some(words) => catalog.search(words, limit).into_iter().map(|(entry, _)| entry).collect(),
+        None => catalog.tools().collect(),
+    }
+}
+
+pub(crate) fn is_wanted(server: &str, wanted: Option<&str>) -> bool {
+    // A form sends `server=` for all servers.
     wanted.filter(|name| !name.is_empty()).is_none_or(|name| name == server)
 }
 

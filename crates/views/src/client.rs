@@ -1,6 +1,5 @@
 //! The client of the `switchboard serve` that runs for the same home.
 
-use std::fmt::Write as _;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,7 +12,7 @@ use switchboard_core::ServerId;
 use switchboard_files::{FileAccess, create_private_folder, replace};
 use switchboard_fleet::Completion;
 use switchboard_text::encode_component;
-use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, BufReader};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
@@ -24,9 +23,9 @@ use crate::pins::HeldServerShown;
 use crate::server::ServerShown;
 use crate::servers::ServerRow;
 
-/// How long a request for information may take.
+/// How long a query may take. A command then works without the instance.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(5);
-/// Maximum length of a response.
+/// Maximum length of a response; catalogs with every definition are the longest.
 const MAX_ANSWER_BYTES: u64 = 64 << 20;
 
 /// A running instance, described in a file that other programs of the same user read.
@@ -37,8 +36,7 @@ pub struct RunningInstance {
     address: String,
     /// The API key. Only users who can read the file can use the API.
     key: String,
-    /// The configuration files of the instance. A program with other files needs other servers, and
-    /// therefore does not use this instance.
+    /// The configuration files of the instance. Programs with other files do not use it.
     files: Vec<PathBuf>,
     /// Whether the instance runs only some of the servers in these files.
     is_partial: bool,
@@ -58,8 +56,7 @@ impl RunningInstance {
         Self { address, key, files: config_files(places), is_partial: !only.is_empty() }
     }
 
-    /// Writes the file, readable only by this user. Returns `None` if that fails; other programs
-    /// then do not find the instance.
+    /// Writes the file, readable only by this user. Returns `None` if that fails.
     pub fn write(&self, places: &Places) -> Option<InstanceFile> {
         let file = instance_file(places);
         let text = serde_json::to_string(self).ok()?;
@@ -72,6 +69,7 @@ impl RunningInstance {
     pub fn read(places: &Places) -> Option<Self> {
         let text = std::fs::read_to_string(instance_file(places)).ok()?;
         let instance: Self = serde_json::from_str(&text).ok()?;
+        // An instance with other or fewer servers would report ours as missing.
         (!instance.is_partial && instance.files == config_files(places)).then_some(instance)
     }
 
@@ -80,12 +78,12 @@ impl RunningInstance {
         self.get("servers").await
     }
 
-    /// Returns one server.
+    /// Returns the details of a server.
     pub async fn server(&self, name: &str) -> Option<ServerShown> {
         self.get(&format!("servers/{}", encode_component(name))).await
     }
 
-    /// Restarts a server.
+    /// Restarts a server and its processes.
     pub async fn restart(&self, name: &str) -> Option<()> {
         let path = format!("servers/{}/restart", encode_component(name));
         timeout(ANSWER_TIMEOUT, self.post::<Value>(&path, &json!({}))).await.ok()?.map(drop)
@@ -98,17 +96,13 @@ impl RunningInstance {
 
     /// Returns the tools that match the query, with their definitions.
     pub async fn tools(&self, query: &CatalogQuery) -> Option<Vec<CatalogTool>> {
-        let mut path = "catalog/tools?".to_owned();
         let limit = query.limit.map(|limit| limit.to_string());
         let all = query.all.map(|all| all.to_string());
         let texts = [("server", &query.server), ("q", &query.q), ("limit", &limit), ("all", &all)];
-        for (name, value) in texts {
-            if let Some(value) = value {
-                // Writing to a `String` cannot fail.
-                _ = write!(path, "{name}={}&", encode_component(value));
-            }
-        }
-        self.get(&path).await
+        let given = texts.into_iter().filter_map(|(name, value)| {
+            value.as_deref().map(|value| format!("{name}={}", encode_component(value)))
+        });
+        self.get(&format!("catalog/tools?{}", given.collect::<Vec<_>>().join("&"))).await
     }
 
     /// Returns one tool with its definition.
@@ -132,16 +126,14 @@ impl RunningInstance {
         self.post("complete", begun).await
     }
 
-    /// Starts a call. Returns `None` if the instance did not accept it, which means that nothing
-    /// ran.
-    ///
-    /// # Errors
-    /// When the request was sent and the instance does not respond: the call may have run.
+    /// Starts a call. Returns `None` if the instance did not accept it, so that nothing ran, and an
+    /// error if the instance does not respond: the call may have run.
     pub async fn begin_call(
         &self,
         wanted: &WantedCall,
         limit_bytes: usize,
     ) -> Result<Option<CallStream>, StreamLost> {
+        // No timeout: a call may run for hours, and its stream has heartbeats.
         let Ok(body) = serde_json::to_string(wanted) else { return Ok(None) };
         let Ok(mut stream) = TcpStream::connect(&self.address).await else { return Ok(None) };
         // A response in HTTP/1.0 is not chunked: it ends when the connection closes.
@@ -150,7 +142,7 @@ impl RunningInstance {
             // A request without its last byte is never executed.
             return Ok(None);
         }
-        CallStream::begin(stream, limit_bytes).await
+        CallStream::open(BufReader::new(stream), limit_bytes).await
     }
 
     /// Answers a question of a call. If another face was faster, the stream of the call reports it.
@@ -159,7 +151,7 @@ impl RunningInstance {
         _ = self.post::<Value>(&format!("calls/{}/answer", encode_component(call)), answer).await;
     }
 
-    /// Cancels a call.
+    /// Cancels a call in flight.
     pub async fn give_up(&self, call: &str) {
         // If the instance cannot be reached, the stream of the call ends as well.
         let path = format!("calls/{}/give-up", encode_component(call));
@@ -167,21 +159,19 @@ impl RunningInstance {
     }
 
     async fn get<T: DeserializeOwned>(&self, path: &str) -> Option<T> {
-        timeout(ANSWER_TIMEOUT, self.exchange("GET", path, "")).await.ok()?
+        let request = self.request("GET", path, "1.1", "");
+        timeout(ANSWER_TIMEOUT, self.exchange(&request)).await.ok()?
     }
 
     async fn post<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Option<T> {
-        self.exchange("POST", path, &serde_json::to_string(body).ok()?).await
+        let body = serde_json::to_string(body).ok()?;
+        self.exchange(&self.request("POST", path, "1.1", &body)).await
     }
 
-    async fn exchange<T: DeserializeOwned>(
-        &self,
-        method: &str,
-        path: &str,
-        body: &str,
-    ) -> Option<T> {
+    async fn exchange<T: DeserializeOwned>(&self, request: &str) -> Option<T> {
         let mut stream = TcpStream::connect(&self.address).await.ok()?;
-        stream.write_all(self.request(method, path, "1.1", body).as_bytes()).await.ok()?;
+        stream.write_all(request.as_bytes()).await.ok()?;
+        // `Connection: close` makes the end of the stream the end of the body.
         let mut answer = Vec::new();
         stream.take(MAX_ANSWER_BYTES).read_to_end(&mut answer).await.ok()?;
         let answer = String::from_utf8(answer).ok()?;
@@ -190,6 +180,7 @@ impl RunningInstance {
     }
 
     fn request(&self, method: &str, path: &str, version: &str, body: &str) -> String {
+        // Actions also require the CSRF token, which for a program is the API key itself.
         let Self { address, key, .. } = self;
         format!(
             "{method} /api/v1/{path} HTTP/{version}\r\nHost: {address}\r\n\
@@ -216,8 +207,8 @@ fn instance_file(places: &Places) -> PathBuf {
     places.state.join("running").join("serve.json")
 }
 
-/// Returns the files that define the servers.
 fn config_files(places: &Places) -> Vec<PathBuf> {
+    // Files named on the command line replace the files of the user and the project.
     let usual = places.user.iter().chain(&places.project).cloned();
     if places.explicit.is_empty() { usual.collect() } else { places.explicit.clone() }
 }

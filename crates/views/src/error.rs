@@ -7,13 +7,10 @@ use switchboard_store::{LedgerError, QueueError};
 pub enum ViewError {
     #[error("{0}")]
     NotFound(String),
-    /// The query cannot be used.
     #[error("{message}")]
     Query { message: String, hint: Option<String> },
-    /// The record cannot be read.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
-    /// The review queue cannot be read.
     #[error(transparent)]
     Queue(#[from] QueueError),
 }

@@ -1,7 +1,6 @@
 //! View model of the overview: servers by state, pending reviews and the traffic of the last hour.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -14,56 +13,54 @@ use crate::error::ViewError;
 use crate::pins::{FoundShown, HeldServerShown, held_servers, scan_findings};
 use crate::servers::{ServerRow, servers};
 
-/// Length of the traffic chart.
 const CHART_MINUTES: u32 = 60;
-/// Maximum number of recent calls.
 const MAX_NEWEST_CALLS: u32 = 8;
 
-/// The whole at a glance.
+/// Servers, pending reviews, quarantine and traffic at a glance.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OverviewShown {
-    /// Why calls are refused at this moment, if they are: they could not be recorded.
+    /// Reason why all calls are rejected, if they are: the record cannot be written.
     pub refused: Option<String>,
-    /// How many servers there are.
+    /// Number of configured servers.
     pub servers: usize,
-    /// How many servers are in each state.
+    /// Number of servers in each state.
     pub states: BTreeMap<String, usize>,
-    /// Servers that want something.
+    /// Servers that need a person to act.
     pub attention: Vec<ServerRow>,
-    /// How many tools they offer.
+    /// Number of tools of all servers.
     pub tools: usize,
-    /// How many things wait for a person.
+    /// Number of entries in the review queue.
     pub waiting: usize,
-    /// Definitions that are held until somebody approves them.
+    /// Definitions that are in quarantine, by server.
     pub held: Vec<HeldServerShown>,
-    /// Servers that were pinned as they are since this began, because nobody was asked.
+    /// Servers pinned without a review since the start, because no person could be asked.
     pub pinned_unseen: Vec<PinnedUnseen>,
-    /// What the scanner found that a person should look at.
+    /// Scanner findings that a person should review.
     pub found: Vec<FoundShown>,
-    /// The last hour together.
+    /// Totals of the last hour.
     pub hour: MinuteShown,
-    /// Its minutes, the oldest first.
+    /// Minutes of the last hour, oldest first.
     pub minutes: Vec<MinuteShown>,
-    /// The newest calls.
+    /// Most recent calls, newest first.
     pub newest: Vec<CallRow>,
 }
 
-/// Calls of a stretch of time.
+/// Number and latency of the calls in an interval.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct MinuteShown {
-    /// How many calls began.
+    /// Number of calls that started.
     pub calls: u64,
-    /// How many of them have ended.
+    /// Number of those calls that have ended.
     pub ended: u64,
-    /// How many did not end well.
+    /// Number of those calls that failed.
     pub failed: u64,
-    /// Half of them took no longer.
+    /// Median duration in milliseconds.
     pub p50_milliseconds: Option<f64>,
-    /// All but one in a hundred took no longer.
+    /// 99th percentile of the duration in milliseconds.
     pub p99_milliseconds: Option<f64>,
 }
 
-/// Returns the overview.
+/// Builds the overview of the host.
 pub async fn overview(host: &Host) -> Result<OverviewShown, ViewError> {
     let servers = servers(host);
     let Traffic { minutes, whole } = host.ledger().traffic(CHART_MINUTES).await?;
@@ -73,6 +70,7 @@ pub async fn overview(host: &Host) -> Result<OverviewShown, ViewError> {
         *states.entry(server.state.clone()).or_default() += 1;
     }
     Ok(OverviewShown {
+        // Calls fail closed while the record cannot be written.
         refused: host.ledger().check().err().map(|error| error.to_string()),
         servers: servers.len(),
         states,
@@ -88,18 +86,17 @@ pub async fn overview(host: &Host) -> Result<OverviewShown, ViewError> {
     })
 }
 
-/// Returns whether a person has to act. Disabled servers were disabled on purpose.
 fn needs_attention(server: &ServerRow) -> bool {
+    // A server that was disabled on purpose needs nothing.
     !matches!(server.state.as_str(), "ready" | "starting" | "disabled")
 }
 
 fn minute(minute: &Minute) -> MinuteShown {
-    let taken = |duration: Option<Duration>| duration.map(milliseconds);
     MinuteShown {
         calls: minute.calls,
         ended: minute.ended,
         failed: minute.failed,
-        p50_milliseconds: taken(minute.median),
-        p99_milliseconds: taken(minute.slowest),
+        p50_milliseconds: minute.median.map(milliseconds),
+        p99_milliseconds: minute.slowest.map(milliseconds),
     }
 }

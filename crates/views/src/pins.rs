@@ -11,18 +11,18 @@ use switchboard_trust::{
     PinKind, Pins, QuarantineReason, QuarantinedDefinition, QuarantinedServer,
 };
 
-/// What is held of one server.
+/// Quarantined definitions of one server.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)] // An older instance may lack some members.
 #[schemars(!default)]
 pub struct HeldServerShown {
-    /// The server.
+    /// Name of the server.
     pub server: String,
-    /// Why all of the server is held, if it is.
+    /// Reason why the whole server is quarantined, if it is.
     pub whole: Option<String>,
-    /// What is held.
+    /// Definitions that are in quarantine.
     pub definitions: Vec<HeldShown>,
-    /// Everything about it, if it waits for its first approval.
+    /// Full description of a server that needs its first approval.
     #[serde(deserialize_with = "ignore")]
     pub new: Option<NewServer>,
 }
@@ -32,46 +32,46 @@ fn ignore<'de, D: Deserializer<'de>, T>(deserializer: D) -> Result<Option<T>, D:
     IgnoredAny::deserialize(deserializer).map(|_| None)
 }
 
-/// A definition that is held.
+/// A definition in quarantine.
 #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
 pub struct HeldShown {
-    /// The server.
+    /// Name of the server.
     pub server: String,
-    /// What it describes.
+    /// Kind of the definition.
     pub kind: PinKind,
-    /// Its name; empty for instructions.
+    /// Name of the definition; empty for instructions.
     pub name: String,
-    /// Why it is held.
+    /// Reason for the quarantine.
     pub why: String,
-    /// Its fingerprint, which an approval quotes.
+    /// Fingerprint that an approval must quote.
     pub digest: String,
-    /// What is different: lines that begin with `-` or `+`.
+    /// Diff to the approved definition: lines that begin with `-` or `+`.
     pub diff: Vec<String>,
-    /// Whether a person's approval is what it waits for.
+    /// Whether an approval releases the definition.
     pub can_be_approved: bool,
 }
 
-/// Something that the scanner found.
+/// A definition with scanner findings.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct FoundShown {
-    /// The server.
+    /// Name of the server.
     pub server: String,
-    /// What the definition describes.
+    /// Kind of the definition.
     pub kind: &'static str,
-    /// Its name; empty for instructions.
+    /// Name of the definition; empty for instructions.
     pub name: String,
-    /// `held` or `asked about`.
+    /// State: `held` or `asked about`.
     pub state: &'static str,
-    /// What was found, in words.
+    /// Findings of the scanner, as text.
     pub findings: Vec<String>,
 }
 
-/// How a definition stands to what was approved.
-#[derive(Debug, Serialize, JsonSchema)]
+/// The approval state of a definition.
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct PinShown {
-    /// `approved`, `not seen before` or `not pinned`.
+    /// State: `approved`, `not seen before` or `not pinned`.
     pub state: &'static str,
-    /// The fingerprint that was approved.
+    /// Fingerprint of the approved definition.
     pub digest: Option<String>,
 }
 
@@ -79,18 +79,18 @@ pub struct PinShown {
 pub fn held_servers(host: &Host) -> Vec<HeldServerShown> {
     let quarantine = host.quarantine().load();
     let mut new = host.first_use().new_servers();
+    // A server that needs its first approval may have no definitions, but still needs an answer.
     let is_shown = |held: &QuarantinedServer| {
         !held.definitions.is_empty() || held.whole == Some(QuarantineReason::FirstUse)
     };
     let servers = quarantine.servers.iter().filter(|(_, held)| is_shown(held));
-    servers
-        .map(|(id, held)| HeldServerShown {
-            server: id.to_string(),
-            whole: held.whole.as_ref().map(QuarantineReason::to_string),
-            definitions: held.definitions.iter().map(|one| held_view(id.as_str(), one)).collect(),
-            new: new.iter().position(|one| one.server == *id).map(|at| new.swap_remove(at)),
-        })
-        .collect()
+    let views = servers.map(|(id, held)| HeldServerShown {
+        server: id.to_string(),
+        whole: held.whole.as_ref().map(QuarantineReason::to_string),
+        definitions: held.definitions.iter().map(|one| held_view(id.as_str(), one)).collect(),
+        new: new.iter().position(|one| one.server == *id).map(|at| new.swap_remove(at)),
+    });
+    views.collect()
 }
 
 /// Returns the number of quarantined definitions.
@@ -99,12 +99,12 @@ pub fn held_count(host: &Host) -> usize {
     quarantine.servers.values().map(|held| held.definitions.len()).sum()
 }
 
-/// Returns the definition of a tool if it is quarantined.
 pub(crate) fn held_tool(host: &Host, server: &str, name: &str) -> Option<HeldShown> {
     let quarantine = host.quarantine().load();
-    let held = quarantine.servers.get(server)?.definitions.iter();
-    let own = held.clone().find(|held| held.kind == PinKind::Tool && held.name == name);
-    own.map(|held| held_view(server, held))
+    let mut held = quarantine.servers.get(server)?.definitions.iter();
+    // A prompt of the same name has its own pin.
+    let own = held.find(|held| held.kind == PinKind::Tool && held.name == name)?;
+    Some(held_view(server, own))
 }
 
 fn held_view(server: &str, held: &QuarantinedDefinition) -> HeldShown {
@@ -119,7 +119,6 @@ fn held_view(server: &str, held: &QuarantinedDefinition) -> HeldShown {
     }
 }
 
-/// Returns the scanner findings that a person should look at.
 pub(crate) fn scan_findings(host: &Host) -> Vec<FoundShown> {
     let flagged = host.flagged();
     flagged.iter().filter(|one| one.severity >= Severity::Ask).map(scan_finding).collect()
@@ -144,6 +143,7 @@ pub fn scan_finding(flagged: &Flagged) -> FoundShown {
 pub(crate) async fn pin_view(host: &Host, server: &str, tool: &str) -> PinShown {
     let none = PinShown { state: "not pinned", digest: None };
     let config = host.config().load();
+    // The built-in server is part of this program, so its definitions have no pins.
     let found = config.servers.get(server).filter(|it| it.transport != Transport::Builtin);
     let Some(config) = found.filter(|_| config.settings.pins) else { return none };
     let state = host.state_folder().to_owned();
@@ -168,6 +168,7 @@ pub const fn can_be_approved(why: &QuarantineReason) -> bool {
         | QuarantineReason::Gone
         | QuarantineReason::Revoked
         | QuarantineReason::Turned { .. } => true,
+        // The pin file or the lock file has to be fixed first; an approval has no effect.
         QuarantineReason::NotKept(_) | QuarantineReason::NotLocked => false,
     }
 }

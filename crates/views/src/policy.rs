@@ -1,5 +1,4 @@
-//! View models of the policy: rules in effect, explanations of verdicts, and replays of changed
-//! rules.
+//! View models of the policy: rules in effect, explained verdicts and replays of changed rules.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -9,135 +8,131 @@ use switchboard_host::policy::{Explanation, Verdict, VerdictChange};
 use switchboard_rules::{PolicyFile, PolicyLevel};
 use switchboard_store::FullCall;
 
-/// The rules in effect.
+/// The policy rules in effect.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct PolicyShown {
-    /// Every level, the strongest first, also those without a file.
+    /// All levels, strongest first, including those without a file.
     pub levels: Vec<LevelShown>,
-    /// Whether tools that were always allowed run without a question.
+    /// Whether `autoApprove` entries take effect.
     pub auto_approve: bool,
-    /// Whether what may change something is asked about after something foreign was read.
+    /// Whether calls with side effects need approval after untrusted data was read.
     pub taint: bool,
-    /// Whether definitions are held against what was approved.
+    /// Whether definitions are compared with the approved ones.
     pub pins: bool,
-    /// Whether definitions are scanned.
+    /// Whether definitions are scanned for attacks.
     pub scan: bool,
 }
 
-/// What one level says.
+/// The rules of one level.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct LevelShown {
-    /// Whose rules they are.
+    /// Level, such as `user` or `project`.
     pub level: &'static str,
-    /// The file that has them.
+    /// Policy file of the level, if there is one.
     pub file: Option<String>,
-    /// Its rules, in their order.
+    /// Rules in the order of the file.
     pub rules: Vec<RuleShown>,
 }
 
-/// One line of a policy.
+/// One rule of a policy file.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RuleShown {
-    /// `allow`, `ask` or `deny`.
+    /// Effect: `allow`, `ask` or `deny`.
     pub effect: &'static str,
-    /// What it is about.
+    /// Target pattern of the rule.
     pub target: String,
-    /// On which condition.
+    /// Condition of the rule, if it has one.
     pub when: Option<String>,
-    /// What it is called.
+    /// Name of the rule, if it has one.
     pub name: Option<String>,
-    /// Its line in the file.
+    /// Line number in the file.
     pub line: usize,
 }
 
-/// What would be decided about a call.
+/// The verdict on a call, with the rules behind it.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ExplainedShown {
-    /// What would be called.
+    /// Target of the call, as `server/name`.
     pub target: String,
-    /// What would be decided: `allow`, `ask` or `deny`.
+    /// Verdict: `allow`, `ask` or `deny`.
     pub verdict: &'static str,
-    /// By which rule.
+    /// Rule or setting behind the verdict.
     pub by: String,
-    /// Whether it is let through because it only reads.
+    /// Whether the call is denied because a rule allows only read-only tools.
     pub is_readonly: bool,
-    /// What each level says.
+    /// Deciding rule of each level.
     pub levels: Vec<RulingShown>,
-    /// How much harm it could do, from 0 to 100.
+    /// Risk of the call, from 0 to 100.
     pub risk: u8,
-    /// Why, the weightiest first.
+    /// Reasons for the risk, weightiest first.
     pub reasons: Vec<String>,
 }
 
-/// What one level says to a call.
+/// The rule of one level that applies to a call.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct RulingShown {
-    /// Whose rule it is.
+    /// Level that has the rule.
     pub level: &'static str,
-    /// `allow`, `ask` or `deny`.
+    /// Effect: `allow`, `ask` or `deny`.
     pub effect: &'static str,
-    /// The rule.
+    /// Text of the rule.
     pub rule: String,
-    /// What it says of itself.
+    /// Reason that the rule gives.
     pub why: Option<String>,
-    /// The file that has it.
+    /// File that contains the rule.
     pub file: String,
-    /// Its line there.
+    /// Line number in the file.
     pub line: usize,
 }
 
-/// What changed rules would have decided otherwise.
+/// Recorded calls replayed with changed rules.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct WhatIfShown {
-    /// As many hours were looked back.
+    /// Number of hours that were replayed.
     pub hours: u32,
-    /// How many calls were looked at.
+    /// Number of calls that were replayed.
     pub calls: usize,
-    /// How many are looked at at most.
+    /// Maximum number of calls to replay.
     pub most: u32,
-    /// Calls about which the rules do not agree, the oldest first.
+    /// Calls with a different verdict, oldest first.
     pub differences: Vec<DifferenceShown>,
 }
 
-/// A call about which the rules do not agree.
+/// A recorded call with a different verdict under the changed rules.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DifferenceShown {
-    /// Its number in the record.
+    /// Id of the call in the record.
     pub call: String,
-    /// When it was asked for.
+    /// Time at which the call was proposed.
     pub created_at: String,
-    /// What was called.
+    /// Target of the call, as `server/name`.
     pub target: String,
-    /// Who called.
+    /// Caller of the call, as `kind:name`.
     pub caller: String,
-    /// What the rules in effect say.
+    /// Verdict of the rules in effect.
     pub today: &'static str,
-    /// What the changed rules say.
+    /// Verdict of the changed rules.
     pub then: &'static str,
-    /// By which of the changed rules.
+    /// Changed rule behind the new verdict.
     pub by: String,
 }
 
 /// Returns the rules in effect, by level.
 pub fn policy(host: &Host) -> PolicyShown {
     let config = host.config().load();
+    // Levels without a file are listed too, so that a person sees where rules could go.
     let levels = PolicyLevel::ALL.into_iter().map(|level| {
         let file = config.policies.files.iter().find(|file| file.level == level);
         let lines = file.map(PolicyFile::lines).unwrap_or_default();
-        LevelShown {
-            level: level.as_str(),
-            file: file.map(|file| file.file.display().to_string()),
-            rules: lines
-                .into_iter()
-                .map(|line| RuleShown {
-                    effect: line.effect,
-                    target: line.target,
-                    when: Some(line.when).filter(|when| !when.is_empty()),
-                    name: line.name,
-                    line: line.line,
-                })
-                .collect(),
-        }
+        let rules = lines.into_iter().map(|line| RuleShown {
+            effect: line.effect,
+            target: line.target,
+            when: Some(line.when).filter(|when| !when.is_empty()),
+            name: line.name,
+            line: line.line,
+        });
+        let file = file.map(|file| file.file.display().to_string());
+        LevelShown { level: level.as_str(), file, rules: rules.collect() }
     });
     let settings = &config.settings;
     PolicyShown {

@@ -8,44 +8,44 @@ use switchboard_host::Host;
 
 use crate::error::ViewError;
 
-/// Everything that can be read or fetched.
+/// Resources, templates and prompts of all servers.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct ResourcesShown {
-    /// What can be read.
+    /// Resources that can be read.
     pub resources: Vec<OfferedResource>,
-    /// Families of what can be read.
+    /// Templates of resource URIs.
     pub templates: Vec<OfferedResource>,
-    /// What can be fetched.
+    /// Prompts that can be fetched.
     pub prompts: Vec<OfferedPrompt>,
 }
 
-/// A resource, or a template of several.
+/// A resource or a resource template.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OfferedResource {
-    /// The server.
+    /// Name of the server.
     pub server: String,
-    /// Its address, or the template of addresses.
+    /// URI, or URI template.
     pub uri: String,
-    /// What it is called.
+    /// Display name, if the server sends one.
     pub name: Option<String>,
-    /// What it is, in the server's words.
+    /// Description of the resource by its server.
     pub description: Option<String>,
-    /// What kind of content it has.
+    /// Media type of the content.
     pub mime_type: Option<String>,
 }
 
-/// A prompt.
+/// A prompt with its arguments.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct OfferedPrompt {
-    /// The server.
+    /// Name of the server.
     pub server: String,
-    /// Its name there.
+    /// Name of the prompt on its server.
     pub name: String,
-    /// What it is called.
+    /// Display name, if the server sends one.
     pub title: Option<String>,
-    /// What it is for, in the server's words.
+    /// Description of the prompt by its server.
     pub description: Option<String>,
-    /// Its arguments as the server lists them.
+    /// Arguments as the server lists them.
     pub arguments: Value,
 }
 
@@ -74,14 +74,13 @@ pub fn resources(host: &Host) -> ResourcesShown {
     shown
 }
 
-/// Returns one prompt.
+/// Returns one prompt of a server.
 pub fn prompt(host: &Host, server: &str, name: &str) -> Result<OfferedPrompt, ViewError> {
     let fleet = host.fleet().load();
-    let found = fleet
-        .servers
-        .get(server)
-        .and_then(|server| prompts(server).into_iter().find(|prompt| prompt.name == name));
-    found.ok_or_else(|| ViewError::NotFound(format!("there is no prompt `{name}` on `{server}`")))
+    let offered = fleet.servers.get(server).map(|server| prompts(server)).unwrap_or_default();
+    let found = offered.into_iter().find(|prompt| prompt.name == name);
+    let missing = || format!("no prompt named `{name}` on server `{server}`");
+    found.ok_or_else(|| ViewError::NotFound(missing()))
 }
 
 fn prompts(server: &Server) -> Vec<OfferedPrompt> {

@@ -1,4 +1,4 @@
-//! What waits for a person: calls to be decided and questions of servers.
+//! View models of the review queue: calls that need approval, and elicitations.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -10,95 +10,94 @@ use switchboard_store::{AskedFor, Matter, QueueEntry};
 
 use crate::error::ViewError;
 
-/// Something that waits.
+/// An entry in the review queue.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ReviewShown {
-    /// Its name in the queue.
+    /// Id of the entry in the review queue.
     pub id: String,
-    /// What an answer has to quote.
+    /// Digest that an answer must quote.
     pub digest: String,
-    /// `review`, `form`, `url` or what else is wanted.
+    /// Kind of the entry, such as `review`, `form` or `url`.
     pub kind: String,
-    /// The server that it is about.
+    /// Server that the entry is about.
     pub server: String,
-    /// What is called there, where that is known.
+    /// Name of the tool, prompt or resource, if known.
     pub target: Option<String>,
-    /// Who called.
+    /// Caller, as `kind:name`, if known.
     pub caller: Option<String>,
-    /// The number of the call in the record.
+    /// Id of the call in the record.
     pub call: Option<String>,
-    /// Since when it waits.
+    /// Time at which the entry was queued.
     pub created_at: String,
-    /// As long it waits yet.
+    /// Seconds until the entry expires.
     pub seconds_left: u64,
-    /// Whether the program that asks has ended: the answer is kept for when the same is asked again.
+    /// Whether the asking program has ended. The answer is then stored for an identical call.
     pub program_ended: bool,
-    /// The question itself.
     #[serde(flatten)]
     pub wanted: ReviewSubject,
 }
 
-/// What is to be decided.
+/// The subject of a review queue entry.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(rename = "Wanted")]
 pub enum ReviewSubject {
-    /// Whether a call may run.
+    /// A call that needs approval.
     Call {
-        /// The exact text of its arguments.
+        /// Exact text of the arguments.
         arguments: String,
-        /// Why a person is asked.
+        /// Reason why approval is needed.
         why: String,
-        /// What is wrong with the call.
+        /// Problem with the call, such as invalid arguments.
         problem: Option<String>,
-        /// How much harm it could do, from 0 to 100, and why.
+        /// Risk from 0 to 100, with reasons.
         risk: Risk,
-        /// Whether it can be allowed for good.
+        /// Whether the answer `always` is possible.
         can_always: bool,
     },
-    /// What to fill in.
+    /// A form to fill in (form elicitation).
     Form {
-        /// The server's words.
+        /// Message from the server.
         message: String,
-        /// The schema of what is to be filled in.
+        /// JSON Schema of the form.
         schema: Value,
-        /// The names of its fields in the server's order.
+        /// Names of the fields in the server's order.
         order: Vec<String>,
     },
-    /// Where to go.
+    /// A URL to visit (URL elicitation).
     Address {
-        /// The server's words.
+        /// Message from the server.
         message: String,
-        /// The address.
+        /// URL that the server sent.
         url: String,
-        /// The part of its name that somebody has registered.
+        /// Registrable domain of the URL; absent if the URL must not be opened.
         domain: Option<String>,
-        /// What to beware of.
+        /// Warnings to show with the URL.
         warnings: Vec<String>,
     },
-    /// Whether something may be done.
+    /// A request for consent.
     Consent {
-        /// What is asked.
+        /// Question to the person.
         message: String,
-        /// What it is about.
+        /// Details of the request.
         details: Value,
     },
 }
 
-/// What waits, the oldest first.
+/// Returns the review queue, oldest entry first.
 pub async fn reviews(host: &Host) -> Result<Vec<ReviewShown>, ViewError> {
     Ok(host.reviews().list().await?.into_iter().map(review_view).collect())
 }
 
 fn review_view(entry: QueueEntry) -> ReviewShown {
     let seconds_left = entry.time_left().as_secs();
-    let program_ended = entry.is_left;
     let matter = entry.asked.matter;
     let kind = matter.word().to_owned();
     let server = matter.server().to_owned();
     let target = matter.target().map(str::to_owned);
     let wanted = match matter {
         Matter::Review(review) => ReviewSubject::Call {
+            // Only tools have an entry in `autoApprove`.
             can_always: review.is_tool(),
             arguments: review.arguments,
             why: review.why,
@@ -109,20 +108,19 @@ fn review_view(entry: QueueEntry) -> ReviewShown {
             let message = ask.message;
             match ask.wanted {
                 AskedFor::Form { schema } => {
+                    // A parsed object loses the order of its members, which the form shows.
                     let order = property_names(&schema);
                     let schema = serde_json::from_str(&schema).unwrap_or_default();
                     ReviewSubject::Form { message, schema, order }
                 }
-                AskedFor::Url { url } => match UrlAsk::parse(&url) {
-                    Ok(UrlAsk { domain, warnings, .. }) => {
-                        ReviewSubject::Address { message, url, domain: Some(domain), warnings }
-                    }
-                    // Nobody should go there, so there is no way to.
-                    Err(bad) => {
-                        let warnings = vec![bad.to_string()];
-                        ReviewSubject::Address { message, url, domain: None, warnings }
-                    }
-                },
+                AskedFor::Url { url } => {
+                    let (domain, warnings) = match UrlAsk::parse(&url) {
+                        Ok(UrlAsk { domain, warnings, .. }) => (Some(domain), warnings),
+                        // Without a domain, pages show the URL as text and offer no link to it.
+                        Err(bad) => (None, vec![bad.to_string()]),
+                    };
+                    ReviewSubject::Address { message, url, domain, warnings }
+                }
                 AskedFor::Consent { details, .. } => ReviewSubject::Consent { message, details },
             }
         }
@@ -137,7 +135,7 @@ fn review_view(entry: QueueEntry) -> ReviewShown {
         call: entry.asked.call,
         created_at: entry.created_at.to_string(),
         seconds_left,
-        program_ended,
+        program_ended: entry.is_left,
         wanted,
     }
 }

@@ -16,52 +16,50 @@ use crate::pins::{HeldServerShown, held_servers};
 use crate::servers::{ServerRow, row};
 use crate::tools::{ToolRow, tool_row};
 
-/// Maximum number of log lines.
 const MAX_LOG_LINES: usize = 200;
-/// How many bytes are read from the end of a log.
+/// How many bytes are read from the end of a log, which may be huge.
 const MAX_TAIL_BYTES: u64 = 64 << 10;
 
-/// One server with everything about it.
+/// A server with its configuration, offers, log and messages.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)] // An older instance may lack some members.
 #[schemars(!default)]
 pub struct ServerShown {
-    /// Its row in the list.
     #[serde(flatten)]
     pub row: ServerRow,
-    /// The configuration file that has it.
+    /// Configuration file with the server's entry.
     pub source: Option<String>,
-    /// Whether it can be switched on and off here.
+    /// Whether the server can be enabled and disabled here.
     pub can_switch: bool,
-    /// Whether somebody can log in to it here.
+    /// Whether the server supports a login here.
     pub can_log_in: bool,
-    /// The login that is held for it.
+    /// Stored login, if there is one.
     pub login: Option<StoredLogin>,
-    /// What an approval of its entry refers to, where one is wanted.
+    /// Digest that an approval of the entry must quote, if one is needed.
     pub approval_digest: Option<String>,
-    /// What its entry says, line by line, without secrets.
+    /// Configuration entry in lines, without secrets.
     pub lines: Vec<String>,
-    /// What to know about it before it runs.
+    /// Security findings in the configuration entry.
     pub findings: Vec<EntryFinding>,
-    /// What of it is held until somebody approves it.
+    /// Definitions that need approval.
     pub held: Vec<HeldServerShown>,
-    /// What the server calls itself, as JSON.
+    /// Name and version that the server reports, as JSON.
     pub calls_itself: Option<String>,
-    /// What it wants a model to know.
+    /// Instructions of the server for models.
     pub instructions: Option<String>,
-    /// Its tools.
+    /// Tools that the server offers.
     pub offered_tools: Vec<ToolRow>,
-    /// What was left out of its lists, and why.
+    /// Definitions that were rejected, with reasons.
     pub faults: Vec<String>,
-    /// What its processes have in memory, where the system says.
+    /// Memory of its processes in bytes, if the system reports it.
     pub memory_bytes: Option<u64>,
-    /// Lines on its output that are no messages.
+    /// Number of lines on standard output that are not messages.
     pub noise_lines: u64,
-    /// How its process ended, if it did.
+    /// Exit status of the process, if it ended.
     pub exit: Option<String>,
-    /// The last lines of its standard error.
+    /// Last lines of standard error.
     pub log: Vec<String>,
-    /// What it said unasked.
+    /// Log messages and notifications of the server.
     pub messages: Vec<ServerMessage>,
 }
 
@@ -69,11 +67,11 @@ pub struct ServerShown {
 pub async fn server(host: &Host, name: &str) -> Result<ServerShown, ViewError> {
     let fleet = host.fleet().load();
     let found = fleet.servers.get(name);
-    let server =
-        found.ok_or_else(|| ViewError::NotFound(format!("there is no server `{name}`")))?;
+    let server = found.ok_or_else(|| ViewError::NotFound(format!("unknown server `{name}`")))?;
     let file = log_file(host.state_folder(), &server.id);
     let runs = server.instances.iter().filter_map(|instance| instance.health.run());
     let heads: Vec<u32> = runs.filter_map(|run| run.process).collect();
+    // Reading the log and the process table blocks.
     let looking = tokio::task::spawn_blocking(move || {
         let taken = heads.into_iter().filter_map(memory_below).reduce(|one, other| one + other);
         (tail(&file), taken)
@@ -91,12 +89,11 @@ pub async fn server(host: &Host, name: &str) -> Result<ServerShown, ViewError> {
     let source = source.filter(|file| !file.is_empty());
     Ok(ServerShown {
         row: row(server),
+        // The built-in server has no file in which `disabled` could be set.
         can_switch: source.is_some(),
         can_log_in: config.is_some_and(|it| matches!(it.transport, Transport::Http { .. })),
         login,
-        approval_digest: config
-            .filter(|_| wants_approval)
-            .map(|config| config.approval_digest.clone()),
+        approval_digest: config.filter(|_| wants_approval).map(|it| it.approval_digest.clone()),
         held: held_servers(host).into_iter().filter(|held| held.server == name).collect(),
         lines: config.map(ServerConfig::lines).unwrap_or_default(),
         findings: config.map(|config| config.findings.clone()).unwrap_or_default(),
@@ -116,6 +113,7 @@ pub async fn server(host: &Host, name: &str) -> Result<ServerShown, ViewError> {
 /// Returns the last lines of a file, or an empty list if it cannot be read.
 fn tail(file: &Path) -> Vec<String> {
     use std::io::{Read as _, Seek as _, SeekFrom};
+    // A missing log is normal: the server may never have written to standard error.
     let read = || -> std::io::Result<Vec<u8>> {
         let mut file = std::fs::File::open(file)?;
         let length = file.metadata()?.len();
@@ -125,6 +123,7 @@ fn tail(file: &Path) -> Vec<String> {
         Ok(bytes)
     };
     let bytes = read().unwrap_or_default();
+    // The first byte may be in the middle of a character, and logs need not be UTF-8.
     let text = String::from_utf8_lossy(&bytes);
     let lines: Vec<&str> = text.lines().collect();
     let last = lines.get(lines.len().saturating_sub(MAX_LOG_LINES)..).unwrap_or_default();

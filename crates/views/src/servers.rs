@@ -8,38 +8,38 @@ use switchboard_catalog::{Server, ServerStatus};
 use switchboard_config::{HttpKind, ServerConfig, Transport};
 use switchboard_host::Host;
 
-/// A server in a list.
+/// A server in the server list.
 #[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(default)] // An older instance may lack some members.
 #[schemars(!default)]
 pub struct ServerRow {
-    /// Its name.
+    /// Name of the server.
     pub name: String,
-    /// Its state in a word or two.
+    /// State, such as `ready` or `needs approval`.
     pub state: String,
-    /// Why it is not ready.
+    /// Reason why the server is not ready.
     pub reason: Option<String>,
-    /// What to do about it.
+    /// Suggested next step, such as a command to run.
     pub next_step: Option<String>,
-    /// When it is tried again.
+    /// Seconds until the next attempt to start it.
     pub retry_in_seconds: Option<u64>,
-    /// `stdio`, `http`, `sse`, `built in` or `unknown`.
+    /// Transport: `stdio`, `http`, `sse`, `built in` or `unknown`.
     pub transport: String,
-    /// The command or the address, without secrets.
+    /// Command line or URLs, without secrets.
     pub place: String,
-    /// The revision of the protocol that it speaks.
+    /// Negotiated revision of the protocol.
     pub revision: Option<String>,
-    /// How many tools it offers.
+    /// Number of tools that the server offers.
     pub tools: usize,
-    /// How many resources and templates.
+    /// Number of resources and resource templates.
     pub resources: usize,
-    /// How many prompts.
+    /// Number of prompts that the server offers.
     pub prompts: usize,
-    /// How many instances of it there are.
+    /// Number of instances of the server.
     pub instances: usize,
-    /// How many requests it works at.
+    /// Number of requests in flight.
     pub in_flight: usize,
-    /// Since how many seconds it is there, the oldest of its instances.
+    /// Uptime of the oldest instance in seconds.
     pub up_seconds: Option<u64>,
 }
 
@@ -63,6 +63,7 @@ pub fn servers(host: &Host) -> Vec<ServerRow> {
 pub(crate) fn row(server: &Server) -> ServerRow {
     let (transport, place) = launch_text(server.config.as_deref());
     let failure = server.status.failure();
+    let runs = server.instances.iter().filter_map(|instance| instance.health.run());
     let retry = match &server.status {
         ServerStatus::Waiting { until, .. } => {
             Some(until.saturating_duration_since(Instant::now()).as_secs())
@@ -89,35 +90,30 @@ pub(crate) fn row(server: &Server) -> ServerRow {
         prompts: server.offers.prompts.len(),
         instances: server.instances.len(),
         in_flight: server.instances.iter().map(|instance| instance.health.in_flight()).sum(),
-        up_seconds: up_seconds(server),
+        up_seconds: runs.map(|run| run.since.elapsed().as_secs()).max(),
     }
-}
-
-fn up_seconds(server: &Server) -> Option<u64> {
-    let runs = server.instances.iter().filter_map(|instance| instance.health.run());
-    runs.map(|run| run.since.elapsed().as_secs()).max()
 }
 
 fn next_step(server: &Server) -> Option<String> {
     let name = &server.id;
-    match &server.status {
-        ServerStatus::Ready | ServerStatus::Starting => None,
-        ServerStatus::Disabled => Some("enable it".to_owned()),
-        ServerStatus::NeedsApproval => Some(format!("run `switchboard servers approve {name}`")),
-        ServerStatus::NotAllowed(failure) => {
-            failure.hint.clone().or_else(|| Some("run `switchboard policy show`".to_owned()))
+    let usual = match &server.status {
+        ServerStatus::Ready | ServerStatus::Starting => return None,
+        ServerStatus::Disabled => "enable it".to_owned(),
+        ServerStatus::NeedsApproval => format!("run `switchboard servers approve {name}`"),
+        ServerStatus::NotAllowed(_) => "run `switchboard policy show`".to_owned(),
+        ServerStatus::NeedsLogin(_) => format!("run `switchboard login {name}`"),
+        ServerStatus::Waiting { .. } | ServerStatus::Failed(_) => {
+            format!("run `switchboard doctor {name}`")
         }
-        ServerStatus::NeedsLogin(failure) => {
-            failure.hint.clone().or_else(|| Some(format!("run `switchboard login {name}`")))
-        }
-        ServerStatus::Waiting { failure, .. } | ServerStatus::Failed(failure) => {
-            failure.hint.clone().or_else(|| Some(format!("run `switchboard doctor {name}`")))
-        }
-    }
+    };
+    // The hint of a failure is about its cause, so it beats the usual step for the state.
+    let hint = server.status.failure().and_then(|failure| failure.hint.clone());
+    Some(hint.unwrap_or(usual))
 }
 
 fn launch_text(config: Option<&ServerConfig>) -> (&'static str, String) {
     match config.map(|config| &config.transport) {
+        // The entry of the server cannot be read.
         None => ("unknown", String::new()),
         Some(Transport::Builtin) => ("built in", String::new()),
         Some(Transport::Stdio { command, args, .. }) => {
@@ -139,13 +135,10 @@ fn launch_text(config: Option<&ServerConfig>) -> (&'static str, String) {
 fn without_secrets(url: &str) -> String {
     let plain = url.split(['?', '#']).next().unwrap_or(url);
     let Some((scheme, rest)) = plain.split_once("://") else { return plain.to_owned() };
-    let (place, path) =
-        rest.split_once('/').map_or((rest, None), |(place, path)| (place, Some(path)));
+    let (place, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+    // The last `@` ends the credentials: a password may contain one itself.
     let place = place.rsplit_once('@').map_or(place, |(_, place)| place);
-    match path {
-        Some(path) => format!("{scheme}://{place}/{path}"),
-        None => format!("{scheme}://{place}"),
-    }
+    format!("{scheme}://{place}{path}")
 }
 
 #[cfg(test)]

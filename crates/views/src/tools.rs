@@ -9,66 +9,64 @@ use switchboard_host::Host;
 use switchboard_host::policy::{PolicyFacts, SessionFacts, assess_risk};
 use switchboard_json::property_names;
 
+use crate::catalog::{is_wanted, matching_tools};
 use crate::error::ViewError;
 use crate::pins::{HeldShown, PinShown, held_tool, pin_view};
 
-/// Maximum number of tools in a list.
 const MAX_LISTED: usize = 200;
-
-/// Maximum length of an icon in base64.
+/// Maximum length in base64. Every row of a list carries its icon.
 const MAX_ICON_BYTES: usize = 16 << 10;
 
-/// Which tools are wanted.
+/// Search words and filters of the tool list.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 pub struct ToolQuery {
-    /// Words to search for.
+    /// Search words; without them, all tools are listed.
     pub q: Option<String>,
-    /// Only of this server.
+    /// Only tools of this server.
     pub server: Option<String>,
 }
 
 /// A tool in a list.
-#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ToolRow {
-    /// The server.
+    /// Name of the server.
     pub server: String,
-    /// Its name there.
+    /// Name of the tool on its server.
     pub name: String,
-    /// What it is called.
+    /// Display name, if the server sends one.
     pub title: Option<String>,
-    /// What it does, in the server's words.
+    /// Description of the tool by its server.
     pub description: Option<String>,
-    /// What its server says about its effects, in words.
+    /// Annotations as words, such as `read only`: claims of the server, not facts.
     pub marks: Vec<String>,
-    /// A small picture of it, in base64; whether it is one is for whoever shows it to find out.
+    /// Embedded icon in base64, unverified: check that it is an image before you show it.
     pub icon: Option<String>,
 }
 
 /// A tool with its definition.
-#[derive(Debug, Serialize, JsonSchema)]
+#[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct ToolShown {
-    /// Its row in the list.
     #[serde(flatten)]
     pub row: ToolRow,
-    /// The fingerprint of its definition.
+    /// Fingerprint of the definition.
     pub digest: String,
-    /// The schema of its arguments.
+    /// JSON Schema of the arguments.
     pub input_schema: Option<Value>,
-    /// The names of the arguments in the server's order.
+    /// Names of the arguments in the server's order.
     pub order: Vec<String>,
-    /// The schema of its results.
+    /// JSON Schema of the results.
     pub output_schema: Option<Value>,
-    /// What its server says about its effects.
+    /// Annotations as the server sent them.
     pub annotations: Option<Value>,
-    /// Whether it runs without a question.
+    /// Whether calls run without approval.
     pub auto_approved: bool,
-    /// The address of its app's page, if it has an app.
+    /// URI of the tool's app page, if it has one.
     pub app: Option<String>,
-    /// How much harm a model's call of it could do, from 0 to 100, and why, whatever the arguments.
+    /// Risk of a call by a model, from 0 to 100, with reasons, before arguments are known.
     pub risk: Risk,
-    /// How its definition stands to what was approved.
+    /// Approval state of the definition.
     pub pin: PinShown,
-    /// Its definition that nobody approved, if there is one: then it cannot be called.
+    /// Definition in quarantine, if there is one; the tool then cannot be called.
     pub held: Option<HeldShown>,
 }
 
@@ -76,29 +74,21 @@ pub struct ToolShown {
 pub fn tools(host: &Host, query: &ToolQuery) -> Vec<ToolRow> {
     let lease = host.lease();
     let catalog = lease.catalog();
-    let words = query.q.as_deref().map(str::trim).filter(|words| !words.is_empty());
-    let of_server = |name: &str| {
-        let wanted = query.server.as_deref().filter(|server| !server.is_empty());
-        wanted.is_none_or(|wanted| wanted == name)
-    };
-    let entries: Vec<_> = match words {
-        Some(words) => {
-            catalog.search(words, MAX_LISTED).into_iter().map(|(entry, _)| entry).collect()
-        }
-        None => catalog.tools().collect(),
-    };
-    let wanted = entries.into_iter().filter(|entry| of_server(entry.server.id.as_str()));
+    let entries = matching_tools(catalog, query.q.as_deref(), MAX_LISTED).into_iter();
+    let server = query.server.as_deref();
+    let wanted = entries.filter(|entry| is_wanted(entry.server.id.as_str(), server));
     wanted.take(MAX_LISTED).map(|entry| tool_row(entry.server, entry.tool)).collect()
 }
 
 /// Returns one tool. A quarantined one comes without its schemas.
 pub async fn tool(host: &Host, server: &str, name: &str) -> Result<ToolShown, ViewError> {
     let pin = pin_view(host, server, name).await;
+    // Quarantine first: the fleet also has the definition that is not approved.
     if let Some(held) = held_tool(host, server, name) {
         return Ok(held_tool_view(pin, held));
     }
     let fleet = host.fleet().load();
-    let missing = || ViewError::NotFound(format!("there is no tool `{name}` on `{server}`"));
+    let missing = || ViewError::NotFound(format!("no tool named `{name}` on server `{server}`"));
     let server = fleet.servers.get(server).ok_or_else(missing)?;
     let tool = server.offers.tool(name).ok_or_else(missing)?;
     let definition = tool.definition();
@@ -138,24 +128,11 @@ fn risk(server: &Server, tool: &Tool) -> Risk {
 /// Returns the view of a quarantined tool, of which only the name and the diff are shown.
 fn held_tool_view(pin: PinShown, held: HeldShown) -> ToolShown {
     ToolShown {
-        row: ToolRow {
-            server: held.server.clone(),
-            name: held.name.clone(),
-            title: None,
-            description: None,
-            marks: Vec::new(),
-            icon: None,
-        },
+        row: ToolRow { server: held.server.clone(), name: held.name.clone(), ..ToolRow::default() },
         digest: held.digest.clone(),
-        input_schema: None,
-        order: Vec::new(),
-        output_schema: None,
-        annotations: None,
-        auto_approved: false,
-        app: None,
-        risk: Risk::default(),
         pin,
         held: Some(held),
+        ..ToolShown::default()
     }
 }
 
@@ -165,6 +142,7 @@ pub(crate) fn tool_row(server: &Server, tool: &Tool) -> ToolRow {
         .annotations
         .and_then(|raw| serde_json::from_str(raw.get()).ok())
         .unwrap_or_default();
+    // Servers older than revision 2025-06-18 send the display name among the annotations.
     let hinted = || annotations.get("title")?.as_str().map(str::to_owned);
     let title = definition.title.or_else(hinted);
     ToolRow {
@@ -179,12 +157,13 @@ pub(crate) fn tool_row(server: &Server, tool: &Tool) -> ToolRow {
 
 /// Returns the first icon that is embedded in the definition. Icons are never fetched.
 fn icon(definition: &str) -> Option<String> {
-    // Avoids parsing the many definitions without icons.
+    // A substring search is cheaper than parsing the many definitions without icons.
     if !definition.contains("\"icons\"") {
         return None;
     }
     let definition: Value = serde_json::from_str(definition).ok()?;
     let icons = definition.get("icons")?.as_array()?;
+    // Fetching a URL would tell its owner who looks at the list, and could reach internal hosts.
     let mut sources = icons.iter().filter_map(|icon| icon["src"].as_str());
     let data = sources.find_map(|src| src.strip_prefix("data:")?.split_once(";base64,"))?.1;
     (data.len() <= MAX_ICON_BYTES).then(|| data.to_owned())
@@ -196,6 +175,7 @@ fn marks(annotations: &Value) -> Vec<String> {
     let is_read_only = says("readOnlyHint") == Some(true);
     let marks = [
         (is_read_only, "read only"),
+        // The protocol gives `destructiveHint` no meaning for a read-only tool.
         (!is_read_only && says("destructiveHint") == Some(true), "destructive"),
         (says("idempotentHint") == Some(true), "idempotent"),
         (says("openWorldHint") == Some(true), "open world"),
@@ -206,7 +186,9 @@ fn marks(annotations: &Value) -> Vec<String> {
 /// Returns the URI of the tool's app page (MCP Apps), if it has one.
 pub fn app_uri(definition: &str) -> Option<String> {
     let meta = ui_meta(definition)?;
+    // Early versions of MCP Apps used the flat key.
     let named = meta.pointer("/ui/resourceUri").or_else(|| meta.get("ui/resourceUri"))?.as_str()?;
+    // The console reads the page as a resource of the same server, never from the web.
     named.starts_with("ui://").then(|| named.to_owned())
 }
 

@@ -77,8 +77,7 @@ impl PeerShared {
                 {
                     let told = of.and_then(|id| self.in_flight.tag(id));
                     during = told.map_or_else(|| self.in_flight.tags(), |tag| vec![tag]);
-                    // A log message belongs to a request if the transport says so or if only one is
-                    // in flight.
+                    // The message belongs to the only request in flight, or as the transport says.
                     if let &[tag] = during.as_slice() {
                         self.notify_observer(tag, "notifications/message", params);
                     }
@@ -87,8 +86,7 @@ impl PeerShared {
             }
             Message::Request { id, method, .. } if method == "ping" => match &self.link {
                 PeerLink::Stream(outbox) => {
-                    // A full queue means that the server does not read, so it would not read this
-                    // answer either.
+                    // With a full queue the server does not read, so it would not read this either.
                     _ = outbox.push(into_line(envelope::response_text(&id, Ok("{}"))));
                 }
                 PeerLink::Http(_) => self.spawn_reply(id, Ok("{}")),
@@ -97,7 +95,7 @@ impl PeerShared {
                 let refusal_id = id.clone();
                 let belongs_to = of.and_then(|id| self.in_flight.tag(id));
                 if !self.enqueue_inbound(Inbound::Request { id, method, params, belongs_to }) {
-                    let busy = RpcError::new(-32_603, "the client has too many requests to answer");
+                    let busy = RpcError::new(-32_603, "the client has too many pending requests");
                     self.spawn_reply(refusal_id, Err(busy));
                 }
             }
@@ -141,6 +139,7 @@ impl PeerShared {
     }
 
     pub(crate) fn enqueue_inbound(&self, inbound: Inbound) -> bool {
+        // Never waits: the reader has to keep taking answers, on which the consumer may depend.
         let taken = self.inbound.try_send(inbound).is_ok();
         if !taken {
             self.counts.dropped.fetch_add(1, Ordering::Relaxed);

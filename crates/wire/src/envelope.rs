@@ -12,16 +12,16 @@ use crate::error::RpcError;
 /// A parsed message. Payloads are slices of the bytes it was read from.
 #[derive(Clone, Debug)]
 pub enum Message {
-    /// A request from the other side.
     Request {
         /// The other side's id, to be echoed unchanged.
         id: Json,
         method: String,
         params: Option<Json>,
     },
-    /// A notification from the other side.
-    Notification { method: String, params: Option<Json> },
-    /// A response to one of our requests.
+    Notification {
+        method: String,
+        params: Option<Json>,
+    },
     Response {
         /// The id of our request. `None` for `null` and for ids that are not numbers. The ids `"1"`
         /// and `1.0` are recognized as request 1, but a result under such an id is rejected.
@@ -30,7 +30,7 @@ pub enum Message {
     },
 }
 
-/// The payload of a response.
+/// The result or error of a response.
 #[derive(Clone, Debug)]
 pub enum ResponseBody {
     Result(Json),
@@ -66,9 +66,11 @@ impl From<NotAMessage> for RpcError {
     fn from(why: NotAMessage) -> Self {
         match why {
             NotAMessage::NotJson => Self::new(-32_700, "the message is not JSON"),
-            NotAMessage::NotRpc => Self::new(-32_600, "the message is none of JSON-RPC"),
-            NotAMessage::BadId => Self::new(-32_600, "an `id` is a string or a number"),
-            NotAMessage::Batch => Self::new(-32_600, "only revision 2025-03-26 has batches"),
+            NotAMessage::NotRpc => Self::new(-32_600, "the message is not JSON-RPC"),
+            NotAMessage::BadId => Self::new(-32_600, "`id` must be a string or a number"),
+            NotAMessage::Batch => {
+                Self::new(-32_600, "batches are allowed only in revision 2025-03-26")
+            }
         }
     }
 }
@@ -144,8 +146,7 @@ impl<'a> RawFrame<'a> {
                 let number = id.and_then(|id| id.parse().ok());
                 Ok(match id.filter(|_| number.is_none()).and_then(coerce_id) {
                     None => Message::Response { id: number, answer },
-                    // An error is accepted under any id: it settles the request, and no data is
-                    // trusted.
+                    // An error is accepted under any id: it settles the request and has no data.
                     id => Message::Response { id, answer: answer.reject_result(ID_TYPE_MISMATCH) },
                 })
             }
@@ -153,8 +154,7 @@ impl<'a> RawFrame<'a> {
     }
 }
 
-/// Why a result under a mistyped id is rejected. The request fails at once, since waiting for its
-/// deadline would not help.
+/// Why a result under a mistyped id is rejected; waiting for another answer would not help.
 const ID_TYPE_MISMATCH: &str = "its id is of another type than the number that was sent";
 
 /// Returns the number meant by an id that is a string (`"1"`) or a float (`1.0`).
@@ -165,17 +165,11 @@ fn coerce_id(id: &str) -> Option<u64> {
 
 impl Message {
     /// Parses a message. Accepts ids of any JSON type.
-    ///
-    /// # Errors
-    /// Returns an error if the bytes are not a message.
     pub fn parse(line: &Bytes) -> Result<Self, NotAMessage> {
         RawFrame::parse(utf8(line).ok_or(NotAMessage::NotJson)?)?.message(line)
     }
 
-    /// Parses a message from a client, which must use valid ids.
-    ///
-    /// # Errors
-    /// Returns an error if the bytes are not a message or the id is neither a string nor a number.
+    /// Parses a message from a client, whose ids must be strings or numbers.
     pub fn parse_strict(line: &Bytes) -> Result<Self, NotAMessage> {
         let frame = RawFrame::parse(utf8(line).ok_or(NotAMessage::NotJson)?)?;
         let is_bad = match (frame.method()?, frame.id) {
@@ -188,9 +182,6 @@ impl Message {
     }
 
     /// Splits a batch into its members.
-    ///
-    /// # Errors
-    /// Returns an error if the bytes are not an array.
     pub fn split_batch(line: &Bytes) -> Result<Vec<Bytes>, NotAMessage> {
         let members: Vec<&RawValue> =
             serde_json::from_slice(line).map_err(|_| NotAMessage::NotJson)?;
@@ -204,8 +195,7 @@ impl Message {
     }
 }
 
-/// Formats a request. `params` is the text of a JSON object; `meta` holds the members to add to its
-/// `_meta`.
+/// Formats a request: `params` is the text of an object, `meta` the members for its `_meta`.
 #[must_use]
 pub fn request_text(id: u64, method: &str, params: &str, meta: &str) -> String {
     let mut text = String::with_capacity(params.len() + meta.len() + method.len() + 96);
@@ -216,7 +206,7 @@ pub fn request_text(id: u64, method: &str, params: &str, meta: &str) -> String {
     text
 }
 
-/// Formats a notification.
+/// Formats a notification, like [`request_text`].
 #[must_use]
 pub fn notification_text(method: &str, params: &str, meta: &str) -> String {
     let mut text = String::with_capacity(params.len() + meta.len() + method.len() + 64);
@@ -235,11 +225,8 @@ pub fn response_text(id: &Json, answer: Result<&str, &RpcError>) -> String {
         Err(error) => {
             let message = serde_json::Value::from(error.message.as_str());
             let code = error.code;
-            let data = error
-                .data
-                .as_ref()
-                .map(|data| format!(r#","data":{}"#, data.as_str()))
-                .unwrap_or_default();
+            let data = error.data.as_ref().map(|data| format!(r#","data":{}"#, data.as_str()));
+            let data = data.unwrap_or_default();
             format!(
                 r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{code},"message":{message}{data}}}}}"#
             )
@@ -256,6 +243,7 @@ fn push_params(text: &mut String, params: &str, meta: &str) {
             text.push_str(params);
         }
         (None, false) => {
+            // Writing to a `String` cannot fail.
             _ = write!(text, r#","params":{{"_meta":{{{meta}}}}}"#);
         }
         (Some(members), false) => {

@@ -25,8 +25,7 @@ pub enum RequestError {
     /// The request was sent, and no answer arrived before the deadline.
     #[error("no answer within {}", seconds(.0))]
     TimedOut(Duration),
-    /// The answer violates the protocol.
-    #[error("the answer breaks the protocol: {0}")]
+    #[error("the answer violates the protocol: {0}")]
     Protocol(String),
     /// The server refused the request with an HTTP status.
     #[error("HTTP status {status}{}", note(.message))]
@@ -34,14 +33,13 @@ pub enum RequestError {
         status: u16,
         /// The server's message, truncated.
         message: String,
-        /// The value of `Retry-After`.
         retry_after: Option<String>,
-        /// The value of `WWW-Authenticate`.
+        /// All values of `WWW-Authenticate`.
         challenge: Option<String>,
     },
 }
 
-/// A JSON-RPC error.
+/// A JSON-RPC error, sent or received.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message} (code {code})")]
 pub struct RpcError {
@@ -96,8 +94,7 @@ impl RpcError {
             )
     }
 
-    /// Parses the `error` member of a message. Invalid parts are replaced by defaults, never
-    /// rejected.
+    /// Parses the `error` member of a message; invalid parts are replaced by defaults.
     pub(crate) fn parse(text: &str) -> Self {
         #[derive(Deserialize)]
         struct ErrorMembers<'a> {
@@ -106,6 +103,7 @@ impl RpcError {
             #[serde(borrow)]
             data: Option<&'a RawValue>,
         }
+        // Even a malformed error settles its request, so none is rejected.
         match serde_json::from_str::<ErrorMembers<'_>>(text) {
             Ok(shape) => Self {
                 code: shape.code.and_then(|code| code.as_i64()).unwrap_or(0),

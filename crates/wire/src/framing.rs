@@ -6,7 +6,6 @@ use tokio::io::{AsyncRead, AsyncReadExt as _};
 /// Minimum and maximum read size; it grows while reads fill the buffer.
 const READ_BUFFER_RANGE: (usize, usize) = (8 << 10, 256 << 10);
 
-/// Splits a byte stream into lines.
 pub(crate) struct LineReader<R> {
     from: R,
     buffer: BytesMut,
@@ -25,7 +24,6 @@ pub(crate) enum FramedLine {
     Rest(Bytes),
     /// The line exceeds the limit; the part already read is lost.
     TooLong,
-    /// The end of the stream.
     End,
 }
 
@@ -41,6 +39,7 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
             if let Some(line) = self.next_buffered() {
                 return Ok(line);
             }
+            // Before the next read, so that the buffer grows by at most one read past the limit.
             if self.buffer.len() > self.limit_bytes {
                 return Ok(FramedLine::TooLong);
             }
@@ -76,9 +75,9 @@ impl<R: AsyncRead + Unpin> LineReader<R> {
         }
     }
 
-    /// Returns a line that is already buffered.
     pub(crate) fn next_buffered(&mut self) -> Option<FramedLine> {
         loop {
+            // Programs on Windows often begin their output with a byte order mark.
             if self.at_start && self.buffer.len() >= 3 {
                 self.at_start = false;
                 if self.buffer.starts_with(b"\xef\xbb\xbf") {

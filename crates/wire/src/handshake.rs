@@ -28,7 +28,7 @@ pub struct Agreement {
     pub revision: Revision,
     /// The capabilities that the server declared.
     pub capabilities: Json,
-    /// The server's `serverInfo`.
+    /// The `serverInfo`, as the server sent it.
     pub server: Json,
     /// The server's instructions for models.
     pub instructions: Option<String>,
@@ -65,9 +65,6 @@ struct WelcomeMeta<'a> {
 }
 
 /// Probes for a modern server. Afterwards the peer uses the modern revision.
-///
-/// # Errors
-/// Returns an error if the server is not modern or does not answer in time.
 pub async fn discover(
     peer: &Peer,
     us: &Introduction,
@@ -80,27 +77,16 @@ pub async fn discover(
         Err(RequestError::Rpc(error)) if supports_our_revision(&error) => ask().await?,
         answer => answer?,
     };
-    let welcome: WelcomeResult<'_> = answer.read().map_err(|error| {
-        RequestError::Protocol(format!("the server's introduction cannot be read: {error}"))
-    })?;
-    let speaks_it = welcome
-        .supported_versions
-        .as_ref()
-        .is_some_and(|versions| versions.iter().any(|text| text == Revision::NEWEST.as_str()));
-    if !speaks_it {
-        return Err(RequestError::Protocol(format!(
-            "the server does not speak {}",
-            Revision::NEWEST
-        )));
+    let welcome: WelcomeResult<'_> = answer.read().map_err(invalid_welcome)?;
+    let versions = welcome.supported_versions.as_deref().unwrap_or_default();
+    if !versions.iter().any(|text| text == Revision::NEWEST.as_str()) {
+        let why = format!("the server does not support revision {}", Revision::NEWEST);
+        return Err(RequestError::Protocol(why));
     }
     Ok(build_agreement(Revision::NEWEST, &welcome))
 }
 
 /// Performs the legacy handshake. Afterwards the peer uses the negotiated revision.
-///
-/// # Errors
-/// Returns an error if the server refuses, does not answer in time, or picks an unsupported
-/// revision.
 pub async fn initialize(
     peer: &Peer,
     us: &Introduction,
@@ -114,24 +100,25 @@ pub async fn initialize(
         us.as_json()
     );
     let answer = peer.request(Request::new("initialize", &params, timeout)).await?;
-    let welcome: WelcomeResult<'_> = answer.read().map_err(|error| {
-        RequestError::Protocol(format!("the server's introduction cannot be read: {error}"))
-    })?;
+    let welcome: WelcomeResult<'_> = answer.read().map_err(invalid_welcome)?;
     let revision = match welcome.protocol_version.as_deref() {
         // Assume the oldest revision: it promises the least.
         None => Revision::V2024_11_05,
         Some(text) => Revision::parse(text)
             .filter(|revision| revision.era() == Era::Legacy)
             .ok_or_else(|| {
-                RequestError::Protocol(format!(
-                    "the server wants revision `{text}`, which we do not speak after a handshake"
-                ))
+                RequestError::Protocol(format!("the server chose unsupported revision `{text}`"))
             })?,
     };
     peer.set_protocol(ProtocolState { revision, meta: String::new() });
     peer.notify("notifications/initialized", "").await?;
+    // Servers accept the event stream only in a session that is initialized.
     peer.listen().await;
     Ok(build_agreement(revision, &welcome))
+}
+
+fn invalid_welcome(error: serde_json::Error) -> RequestError {
+    RequestError::Protocol(format!("invalid handshake result: {error}"))
 }
 
 fn supports_our_revision(error: &RpcError) -> bool {
@@ -147,11 +134,17 @@ fn supports_our_revision(error: &RpcError) -> bool {
 
 /// Switches the peer to the modern revision.
 pub fn set_modern_protocol(peer: &Peer, us: &Introduction) {
-    peer.set_protocol(modern_protocol(us));
+    let key = "io.modelcontextprotocol";
+    let revision = Revision::NEWEST;
+    let meta = format!(
+        r#""{key}/protocolVersion":"{revision}","{key}/clientInfo":{},"{key}/clientCapabilities":{}"#,
+        us.as_json(),
+        us.with_extensions()
+    );
+    peer.set_protocol(ProtocolState { revision, meta });
 }
 
 impl Introduction {
-    /// Returns the capabilities with the extensions added.
     fn with_extensions(&self) -> String {
         if self.extensions.is_empty() {
             return self.capabilities.clone();
@@ -169,17 +162,6 @@ impl Introduction {
         let version = serde_json::Value::from(self.version.as_str());
         format!(r#"{{"name":{name},"version":{version}}}"#)
     }
-}
-
-fn modern_protocol(us: &Introduction) -> ProtocolState {
-    let key = "io.modelcontextprotocol";
-    let revision = Revision::NEWEST;
-    let meta = format!(
-        r#""{key}/protocolVersion":"{revision}","{key}/clientInfo":{},"{key}/clientCapabilities":{}"#,
-        us.as_json(),
-        us.with_extensions()
-    );
-    ProtocolState { revision, meta }
 }
 
 fn build_agreement(revision: Revision, welcome: &WelcomeResult<'_>) -> Agreement {

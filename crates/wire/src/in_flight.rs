@@ -21,7 +21,6 @@ pub(crate) type RequestResult = Result<Json, RequestError>;
 #[derive(Default)]
 pub(crate) struct PendingRequests {
     state: Mutex<InFlightState>,
-    /// Wakes the deadline watcher.
     deadline_notify: Arc<Notify>,
 }
 
@@ -50,9 +49,7 @@ pub(crate) struct RequestDeadlines {
     expires: Instant,
 }
 
-/// The owner of an answer.
 pub(crate) enum AnswerOwner {
-    /// A request in flight.
     Waiting,
     /// An abandoned request, with the tag that its caller chose.
     Abandoned(u64),
@@ -87,14 +84,14 @@ impl PendingRequests {
         Ok(())
     }
 
-    /// Settles request `id`. The first answer wins; an answer without a waiting request is
-    /// returned.
+    /// Settles request `id`. Returns an answer that no request waits for.
     pub(crate) fn settle(
         &self,
         id: u64,
         settled: RequestResult,
     ) -> (AnswerOwner, Option<RequestResult>) {
         let mut state = self.state.lock();
+        // Removed by the first answer, so a second one finds no request.
         if let Some(waiting) = state.waiting.remove(&id) {
             drop(state);
             // The request may just have been dropped; its answer is not needed then.
@@ -109,7 +106,6 @@ impl PendingRequests {
         (belongs, Some(settled))
     }
 
-    /// Removes request `id` without an answer.
     pub(crate) fn forget(&self, id: u64) {
         self.state.lock().waiting.remove(&id);
     }
@@ -122,7 +118,6 @@ impl PendingRequests {
         }
     }
 
-    /// Returns whether request `id` is in flight.
     pub(crate) fn is_waiting(&self, id: u64) -> bool {
         self.state.lock().waiting.contains_key(&id)
     }
@@ -138,6 +133,7 @@ impl PendingRequests {
         };
         // A slow receiver misses reports, never the result.
         _ = progress.try_send(report.clone());
+        // The watcher is not woken: deadlines only move back, and it checks again when it runs.
         clock.expires = (Instant::now() + clock.idle).min(clock.end);
         Some(*tag)
     }
@@ -163,7 +159,6 @@ impl PendingRequests {
         true
     }
 
-    /// Returns why the table was closed.
     pub(crate) fn close_reason(&self) -> Option<CloseReason> {
         self.state.lock().closed.clone()
     }
@@ -179,16 +174,10 @@ impl PendingRequests {
 
     /// Returns the tags of all requests that have one.
     pub(crate) fn tags(&self) -> Vec<u64> {
-        self.state
-            .lock()
-            .waiting
-            .values()
-            .map(|waiting| waiting.tag)
-            .filter(|tag| *tag != 0)
-            .collect()
+        let state = self.state.lock();
+        state.waiting.values().map(|waiting| waiting.tag).filter(|tag| *tag != 0).collect()
     }
 
-    /// Returns the signal for a deadline earlier than the next check.
     pub(crate) fn deadline_notify(&self) -> Arc<Notify> {
         Arc::clone(&self.deadline_notify)
     }
@@ -230,7 +219,6 @@ impl Drop for PendingRequests {
     }
 }
 
-/// Converts the payload of a response into the request's result.
 pub(crate) fn into_result(answer: ResponseBody) -> RequestResult {
     match answer {
         ResponseBody::Result(result) => Ok(result),

@@ -3,8 +3,7 @@
 //! A [`Peer`] is one side of one connection. It assigns request ids, matches answers to requests,
 //! enforces every deadline and puts requests of the other side into the [`Inbound`] queue. A link
 //! transports the bytes: lines over a pipe ([`stream`]), streamable HTTP or the older HTTP+SSE
-//! ([`http`]). Payloads are never decoded and re-encoded: a result is the exact bytes that the
-//! server sent.
+//! ([`http`]). Payloads are never decoded and re-encoded: a result has the server's exact bytes.
 //!
 //! This crate knows nothing about configuration, policy or processes.
 

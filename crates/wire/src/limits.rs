@@ -21,7 +21,6 @@ pub struct WireLimits {
     pub inbound_messages: usize,
     /// Timeout for opening an HTTP connection.
     pub connect: Duration,
-    /// How lines that are not messages are handled.
     pub unreadable: UnreadableLines,
 }
 
@@ -38,6 +37,7 @@ pub enum UnreadableLines {
 impl Default for WireLimits {
     fn default() -> Self {
         Self {
+            // Without a limit, a server could fill the memory with a single line.
             line_bytes: 8 << 20,
             frame_bytes: 16 << 20,
             body_bytes: 64 << 20,

@@ -17,7 +17,7 @@ use switchboard_json::Json;
 
 /// Maximum number of faults reported per list.
 const MAX_FAULTS: usize = 20;
-/// Delays before a page is requested again.
+/// Delays before a failed page is requested again.
 const RETRY_DELAYS: [Duration; 2] = [Duration::from_millis(250), Duration::from_secs(1)];
 
 /// The kinds of items that a server lists.
@@ -58,7 +58,7 @@ impl ItemKind {
 pub struct ListBounds {
     pub pages: usize,
     pub items: usize,
-    /// Maximum bytes of one item.
+    /// Maximum size of a single definition.
     pub item_bytes: usize,
 }
 
@@ -80,7 +80,6 @@ pub struct ListedItem {
 /// The result of a listing.
 #[derive(Clone, Debug, Default)]
 pub struct ListResult {
-    /// The valid items.
     pub items: Vec<ListedItem>,
     /// Why entries were left out; only the first reasons if there are many.
     pub faults: Vec<String>,
@@ -119,9 +118,6 @@ struct ListEntry<'a> {
 }
 
 /// Lists all items of one kind. A server without the method has none.
-///
-/// # Errors
-/// Returns an error if a page cannot be fetched or read.
 pub async fn fetch_list(
     peer: &Peer,
     kind: ItemKind,
@@ -143,15 +139,15 @@ pub async fn fetch_list(
         let next = add_page(peer, kind, &answer, bounds, &mut listing, &mut seen)?;
         match next {
             None => break,
+            // Such a list would never end.
             Some(next) if cursor.as_deref() == Some(&*next) => {
-                listing.faults.push("the list leads back to the same page".to_owned());
+                listing.faults.push("the list repeats the same page".to_owned());
                 break;
             }
             Some(_) if page >= bounds.pages || listing.items.len() >= bounds.items => {
-                listing.faults.push(format!(
-                    "the list goes on after {} items on {page} pages; the rest is left out",
-                    listing.items.len()
-                ));
+                let count = listing.items.len();
+                let why = format!("more than {count} items on {page} pages; the rest is left out");
+                listing.faults.push(why);
                 break;
             }
             Some(next) => cursor = Some(next),
@@ -191,9 +187,8 @@ fn add_page(
     listing: &mut ListResult,
     seen: &mut HashSet<String>,
 ) -> Result<Option<String>, RequestError> {
-    let page: ListPage<'_> = answer
-        .read()
-        .map_err(|error| RequestError::Protocol(format!("the list cannot be read: {error}")))?;
+    let invalid = |error| RequestError::Protocol(format!("invalid list: {error}"));
+    let page: ListPage<'_> = answer.read().map_err(invalid)?;
     let lasts = page.lasts.and_then(|raw| serde_json::from_str(raw.get()).ok());
     let lasts = lasts.map(Duration::from_millis);
     listing.ttl = listing.ttl.into_iter().chain(lasts).min();
@@ -224,7 +219,7 @@ fn add_page(
     }
     let next = page.next.map(|raw| serde_json::from_str::<String>(raw.get()));
     let next = next.transpose().unwrap_or_else(|_| {
-        listing.faults.push("the way to the next page is not a text; the rest is left out".into());
+        listing.faults.push("`nextCursor` is not a string; the rest is left out".into());
         None
     });
     Ok(next)
@@ -238,7 +233,7 @@ fn parse_entry(
 ) -> Result<ListedItem, String> {
     let excerpt = || truncate(raw.get(), 80);
     let entry: ListEntry<'_> = serde_json::from_str(raw.get())
-        .map_err(|error| format!("an entry cannot be read ({error}): {}", excerpt()))?;
+        .map_err(|error| format!("invalid entry ({error}): {}", excerpt()))?;
     let key = match kind {
         ItemKind::Tools | ItemKind::Prompts => entry.name,
         ItemKind::Resources => entry.uri,
@@ -253,10 +248,10 @@ fn parse_entry(
         format!("an entry has no {wanted}: {}", excerpt())
     })?;
     if raw.get().len() > bounds.item_bytes {
-        let size = raw.get().len();
         let limit = bounds.item_bytes;
-        return Err(format!("`{key}` has {size} bytes, more than {limit}"));
+        return Err(format!("`{key}` has {} bytes, more than {limit}", raw.get().len()));
     }
+    // The protocol forbids clients to use a tool whose header annotations are invalid.
     if kind == ItemKind::Tools
         && let Some(schema) = entry.schema
         && matches!(peer.shared.link, PeerLink::Http(_))
@@ -264,7 +259,7 @@ fn parse_entry(
         && schema.get().contains("x-mcp-header")
     {
         let schema: serde_json::Value = serde_json::from_str(schema.get())
-            .map_err(|error| format!("the schema of `{key}` cannot be read: {error}"))?;
+            .map_err(|error| format!("the schema of `{key}` is invalid: {error}"))?;
         param_headers(&schema, &serde_json::Value::Null)
             .map_err(|why| format!("`{key}` cannot be called over HTTP: {why}"))?;
     }

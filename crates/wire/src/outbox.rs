@@ -17,7 +17,6 @@ const MAX_LONG_MESSAGES: usize = 4;
 /// Maximum bytes per write, unless a single message is longer.
 const MAX_BATCH_BYTES: usize = 256 << 10;
 
-/// A queue between senders and the task that writes.
 pub(crate) struct Outbox {
     state: Mutex<OutboxState>,
     wake: Notify,
@@ -67,7 +66,6 @@ impl OutboxState {
     }
 }
 
-/// The write progress of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WriteProgress {
     /// No byte was sent.
@@ -82,7 +80,6 @@ pub(crate) enum WriteProgress {
 pub(crate) enum PushError {
     /// The queue is full; returns the message.
     Full(OutgoingMessage),
-    /// The connection has ended.
     Closed,
 }
 
@@ -108,6 +105,7 @@ impl Outbox {
         let message = message.into();
         match self.room.try_acquire_many(self.room_for(&message)) {
             Ok(room) => {
+                // Released when the message leaves the queue, not when this function returns.
                 room.forget();
                 self.enqueue(message)
             }
@@ -153,7 +151,6 @@ impl Outbox {
         self.room.add_permits(usize::try_from(room).unwrap_or(0));
     }
 
-    /// Returns the write progress of message `number`.
     pub(crate) fn progress(&self, number: u64) -> WriteProgress {
         let state = self.state.lock();
         if number > state.taken {
@@ -179,9 +176,7 @@ impl Outbox {
 
     /// Fills `batch` with the next bytes to write; returns `None` if the connection has ended.
     ///
-    /// If `is_crowded`, more messages are about to be queued, so the writer yields once to collect
-    /// them into one write, which also wakes the other side only once. A single sender would only
-    /// be delayed.
+    /// If `is_crowded`, more messages are about to come, and the writer yields once to collect them.
     pub(crate) async fn next_batch(
         &self,
         batch: &mut Vec<u8>,
@@ -194,6 +189,7 @@ impl Outbox {
                 if state.closed {
                     return None;
                 }
+                // The writer asks for more only after the previous batch was written.
                 state.written = state.taken;
                 state.idle = state.queue.is_empty();
                 batch.clear();
@@ -220,6 +216,8 @@ impl Outbox {
                 return Some(());
             }
             self.wake.notified().await;
+            // One write for many messages also wakes the other side once. A single sender gains
+            // nothing and would only be delayed.
             if is_crowded() {
                 tokio::task::yield_now().await;
             }

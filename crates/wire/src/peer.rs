@@ -19,8 +19,7 @@ use crate::outbox::Outbox;
 use crate::request::into_line;
 use crate::revision::{Era, Revision};
 
-/// How long a notification or an answer waits for room. A peer that reads nothing for longer is
-/// stuck.
+/// How long a message waits for room. A peer that reads nothing for longer is stuck.
 const SEND_TIMEOUT: Duration = Duration::from_secs(30);
 /// How long queued messages may still be written during a graceful shutdown.
 const CLOSE_GRACE: Duration = Duration::from_millis(500);
@@ -55,7 +54,6 @@ pub(crate) struct PeerShared {
 /// Observer of the notifications of tagged requests: tag, method and parameters.
 type NotificationObserver = dyn Fn(u64, &str, &Json) + Send + Sync;
 
-/// The transport of outgoing messages.
 pub(crate) enum PeerLink {
     /// Lines, written by one task.
     Stream(Outbox),
@@ -90,12 +88,8 @@ pub enum Inbound {
     },
     /// The address or certificate of the server has changed.
     IdentityChanged,
-    /// An answer to an abandoned request.
-    Late {
-        /// The tag that the caller chose for the request.
-        tag: u64,
-        answer: RequestResult,
-    },
+    /// An answer to an abandoned request, with the tag that its caller chose.
+    Late { tag: u64, answer: RequestResult },
 }
 
 /// Counters of messages that settled no request.
@@ -136,6 +130,7 @@ impl Peer {
             observer: OnceLock::new(),
         };
         let shared = Arc::new(shared);
+        // A weak handle: the watcher must not keep a peer alive that all others have dropped.
         tokio::spawn(watch_deadlines(Arc::downgrade(&shared)));
         (Self { shared }, queue)
     }
@@ -161,10 +156,7 @@ impl Peer {
         self.shared.protocol()
     }
 
-    /// Sends a notification.
-    ///
-    /// # Errors
-    /// Returns an error if the notification could not be sent.
+    /// Sends a notification, or waits for room in the queue first.
     pub async fn notify(&self, method: &str, params: &str) -> Result<(), RequestError> {
         let meta = match self.shared.protocol() {
             stance if stance.revision.era() == Era::Modern => stance.meta.clone(),
@@ -174,9 +166,6 @@ impl Peer {
     }
 
     /// Answers a request of the other side.
-    ///
-    /// # Errors
-    /// Returns an error if the answer could not be sent.
     pub async fn reply(
         &self,
         id: &Json,
@@ -197,14 +186,16 @@ impl Peer {
                 let pushing = outbox.push_when_room(into_line(text));
                 match tokio::time::timeout(SEND_TIMEOUT, pushing).await {
                     Ok(Ok(_)) => Ok(()),
-                    _ => Err(RequestError::NotSent("the server does not read".to_owned())),
+                    _ => {
+                        Err(RequestError::NotSent("the server does not read its input".to_owned()))
+                    }
                 }
             }
             PeerLink::Http(link) => {
                 // Boxed, since the future is large and would make all callers' futures as large.
                 let telling = Box::pin(link.send_message(&self.shared, text, method));
                 tokio::time::timeout(SEND_TIMEOUT, telling).await.unwrap_or_else(|_| {
-                    Err(RequestError::Unknown("the server does not take messages".to_owned()))
+                    Err(RequestError::Unknown("the server does not accept messages".to_owned()))
                 })
             }
         }
@@ -291,13 +282,14 @@ impl PeerShared {
 
     /// Answers on a separate task, since the reader must not wait for room in the queue.
     pub(crate) fn spawn_reply(self: &Arc<Self>, id: Json, answer: Result<&'static str, RpcError>) {
+        // Bounded: a peer could otherwise make us queue refusals without end.
         let Ok(turn) = Arc::clone(&self.refusals).try_acquire_owned() else {
             self.counts.dropped.fetch_add(1, Ordering::Relaxed);
             return;
         };
         let peer = Peer { shared: Arc::clone(self) };
         tokio::spawn(async move {
-            // If the connection has ended, the request has too.
+            // A failure means that the connection has ended, and the request with it.
             _ = peer.reply(&id, answer).await;
             drop(turn);
         });
@@ -309,7 +301,7 @@ impl PeerShared {
 pub struct TentativePeer(Option<Peer>);
 
 impl TentativePeer {
-    /// Guards `peer`.
+    /// Arms the guard for `peer`.
     #[must_use]
     pub const fn new(peer: Peer) -> Self {
         Self(Some(peer))
@@ -324,7 +316,7 @@ impl TentativePeer {
 impl Drop for TentativePeer {
     fn drop(&mut self) {
         if let Some(peer) = &self.0 {
-            peer.close("the connection was not wanted");
+            peer.close("the connection was abandoned");
         }
     }
 }

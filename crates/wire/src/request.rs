@@ -61,10 +61,8 @@ impl<'a> Request<'a> {
 impl Peer {
     /// Sends a request and waits for its answer. Deadlines fire whatever the other side does.
     ///
-    /// Dropping the future abandons the request and notifies the other side.
-    ///
-    /// # Errors
-    /// Returns an error if there is no result; the error says whether the request may have run.
+    /// Dropping the future abandons the request and notifies the other side. An error says whether
+    /// the request may have run.
     pub async fn request(&self, request: Request<'_>) -> RequestResult {
         let shared = &*self.shared;
         let id = shared.next_id();
@@ -111,7 +109,6 @@ struct OpenRequest<'p> {
     done: bool,
 }
 
-/// Where the answer of a delivered request comes from.
 pub(crate) enum DeliveryResult {
     /// The delivery returned it.
     Answered(Json),
@@ -119,7 +116,6 @@ pub(crate) enum DeliveryResult {
     Elsewhere,
 }
 
-/// The cause that ended the wait of a request.
 enum WaitEnd {
     /// An answer or a timeout through the table of requests in flight.
     Table(RequestResult),
@@ -137,22 +133,24 @@ impl<'p> OpenRequest<'p> {
     async fn deliver(&self, request: &Request<'_>) -> Result<DeliveryResult, RequestError> {
         let shared = &self.peer.shared;
         let turn = match &shared.link {
-            PeerLink::Stream(outbox) => outbox
-                .acquire_turn(request.params.len())
-                .await
-                .map_err(|_| self.connection_lost())?,
+            PeerLink::Stream(outbox) => {
+                let turn = outbox.acquire_turn(request.params.len()).await;
+                turn.map_err(|_| self.connection_lost())?
+            }
             PeerLink::Http(_) => None,
         };
         let stance = shared.protocol();
         let meta =
             with_further_meta(replace_meta(&stance.meta, request.meta), request.further_meta);
-        let text = if request.progress.is_some() {
-            let comma = if meta.is_empty() { "" } else { "," };
-            let meta = format!(r#""progressToken":{}{comma}{meta}"#, self.id);
-            envelope::request_text(self.id, request.method, request.params, &meta)
-        } else {
-            envelope::request_text(self.id, request.method, request.params, &meta)
+        // The id doubles as the token: both are unique among the requests in flight.
+        let meta = match request.progress {
+            Some(_) => {
+                let comma = if meta.is_empty() { "" } else { "," };
+                Cow::Owned(format!(r#""progressToken":{}{comma}{meta}"#, self.id))
+            }
+            None => meta,
         };
+        let text = envelope::request_text(self.id, request.method, request.params, &meta);
         match &shared.link {
             PeerLink::Stream(outbox) => {
                 let pushed = match outbox.push(OutgoingMessage::new(into_line(text), turn)) {
@@ -168,7 +166,6 @@ impl<'p> OpenRequest<'p> {
         }
     }
 
-    /// Returns the write progress of the request.
     fn progress(&self) -> WriteProgress {
         match &self.peer.shared.link {
             PeerLink::Stream(outbox) => outbox.progress(self.number.load(Ordering::Relaxed)),
@@ -215,12 +212,11 @@ impl<'p> OpenRequest<'p> {
         // Removing it from the queue proves that the writer never had it.
         if number == NOT_QUEUED || outbox.cancel(number) {
             self.done = true;
-            return RequestError::NotSent("the server did not read what came before".to_owned());
+            return RequestError::NotSent("the server has not read earlier messages".to_owned());
         }
         match outbox.progress(number) {
             WriteProgress::Queued | WriteProgress::Writing => {
-                // A partial message is in the pipe, so the server could not parse anything after
-                // it.
+                // The server could not parse anything after a partial message.
                 self.peer.close("the server stopped reading in the middle of a message");
                 RequestError::Unknown("the server stopped reading in the middle of it".to_owned())
             }
@@ -250,8 +246,7 @@ impl Drop for OpenRequest<'_> {
         match &shared.link {
             PeerLink::Stream(outbox) => {
                 let text = envelope::notification_text("notifications/cancelled", &params, "");
-                // A full queue means that the server does not read, so it would not read this
-                // either.
+                // With a full queue the server does not read, so it would not read this either.
                 _ = outbox.push(into_line(text));
             }
             // A modern HTTP server detects the cancellation by the closed stream.
@@ -259,6 +254,7 @@ impl Drop for OpenRequest<'_> {
             PeerLink::Http(_) => {
                 let peer = self.peer.clone();
                 if let Ok(runtime) = tokio::runtime::Handle::try_current() {
+                    // Best effort: the request has been given up whether or not this arrives.
                     runtime.spawn(async move {
                         peer.notify("notifications/cancelled", &params).await.ok()
                     });
@@ -281,7 +277,6 @@ fn replace_meta<'m>(meta: &'m str, others: &[(&'static str, String)]) -> Cow<'m,
     Cow::Owned(kept.chain(put).collect::<Vec<_>>().join(","))
 }
 
-/// Appends further members.
 fn with_further_meta<'m>(meta: Cow<'m, str>, further: &'m str) -> Cow<'m, str> {
     match (meta.is_empty(), further.is_empty()) {
         (_, true) => meta,
@@ -290,8 +285,7 @@ fn with_further_meta<'m>(meta: Cow<'m, str>, further: &'m str) -> Cow<'m, str> {
     }
 }
 
-/// Converts a message into one line. Line breaks can only occur between tokens, so spaces are
-/// equivalent.
+/// Converts a message into one line. Line breaks occur only between tokens, so spaces are as good.
 pub(crate) fn into_line(text: String) -> Vec<u8> {
     let mut line = text.into_bytes();
     if memchr::memchr2(b'\n', b'\r', &line).is_some() {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// A protocol revision.
+/// A revision of the protocol, named by its date.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Revision {
     /// 2024-11-05: the first revision, with HTTP+SSE.

@@ -16,7 +16,7 @@ use crate::limits::{UnreadableLines, WireLimits};
 use crate::outbox::Outbox;
 use crate::peer::{Inbound, Peer, PeerLink, PeerShared};
 
-/// How long the reader may still receive answers after the writer failed.
+/// How long answers may still be received after the writer failed.
 const READ_DRAIN: Duration = Duration::from_millis(200);
 
 /// Number of requests in flight above which the writer expects more messages at once.
@@ -37,7 +37,7 @@ where
     (peer, inbound)
 }
 
-/// Creates two connected peers within this process.
+/// Creates two peers that are connected within this process.
 #[must_use]
 pub fn stream_pair(limits: WireLimits) -> [(Peer, mpsc::Receiver<Inbound>); 2] {
     let (near, far) = tokio::io::duplex(256 << 10);
@@ -59,6 +59,7 @@ async fn run_writer<W: AsyncWrite + Unpin>(shared: Arc<PeerShared>, mut to: W) {
     };
     tokio::select! {
         written = write_all => if let Err(error) = written {
+            // A server that exits may have written its last answers before it closed its input.
             tokio::time::sleep(READ_DRAIN).await;
             shared.close(&format!("cannot write to the server: {error}"));
         },
@@ -100,6 +101,7 @@ async fn run_reader<R: AsyncRead + Unpin>(shared: Arc<PeerShared>, from: R) {
                 let limit = shared.limits.line_bytes;
                 let why = format!("the message has more than {limit} bytes");
                 answer_unreadable(&shared, RpcError::new(-32_600, why));
+                // Only this message is lost; the client keeps its connection.
                 tokio::select! {
                     () = &mut over => return,
                     skipped = lines.skip_line() => if let Err(error) = skipped {
@@ -125,7 +127,7 @@ fn answer_unreadable(shared: &Arc<PeerShared>, why: RpcError) {
     }
 }
 
-/// Counts the lines of the current minute that are not messages.
+/// The lines of the current minute that are not messages.
 struct NoiseCounter {
     since: Instant,
     lines: u32,

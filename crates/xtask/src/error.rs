@@ -1,15 +1,15 @@
-//! Why a command stopped, and what to do about it.
+//! Errors of `cargo xtask`, with a hint if there is a next step.
 
 use std::fmt;
 
-/// The reason a command stopped, with the next step where there is one.
+/// The reason why a command stopped, with the next step if there is one.
 #[derive(Debug)]
 pub(crate) struct XtaskError {
     message: String,
     hint: Option<String>,
 }
 
-/// What every command of this program returns.
+/// The result of every command of this program.
 pub(crate) type Result<T> = std::result::Result<T, XtaskError>;
 
 impl XtaskError {

@@ -11,6 +11,7 @@ mod error;
 mod servers;
 mod setup;
 mod sizes;
+mod slowest;
 mod workspace;
 
 use std::env;
@@ -22,8 +23,8 @@ use workspace::Workspace;
 const HELP: &str = "\
 Usage: cargo xtask <command>
 
-  setup [part...]    install what the tests need below target/testenv; parts: npm, python, python-legacy, grpc, browser
-  test [--quick]     everything that must pass; --quick leaves `setup` out
+  setup [part...]    install what the tests need below target/testenv; parts: npm, python, python-legacy, grpc, lint, browser
+  test [--quick]     everything that must pass; --quick: format, unit tests and fast end-to-end tests
   conformance [part...]  the official suite; parts: client, gateway
   sizes [--build]    lines of code and crates; --build also times a clean release build
   bench [args...]    the benchmarks, with args passed on

@@ -1,4 +1,4 @@
-//! How each installed server is started, and a first word with it.
+//! The installed servers, how each is started, and a check that it answers.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use crate::error::{Result, XtaskError};
 use crate::workspace::with_path;
 
-/// A server that speaks stdio; the program and the script are relative to the test environment.
+/// A server over stdio. Program and script are relative to the test environment.
 pub(crate) struct TestServer {
     pub(crate) name: &'static str,
     pub(crate) part: &'static str,
@@ -50,7 +50,8 @@ const fn python(name: &'static str, program: &'static str) -> TestServer {
     TestServer { name, part: "python", program, script: None, arguments: &[] }
 }
 
-/// Generous, because a first start also compiles Python files on a busy machine.
+/// How long a server may take to answer. Generous, because the first start compiles Python files,
+/// perhaps on a busy machine.
 const START_TIMEOUT: Duration = Duration::from_mins(2);
 
 const INITIALIZE: &str = concat!(
@@ -59,7 +60,7 @@ const INITIALIZE: &str = concat!(
     "\n"
 );
 
-/// Starts a server, waits for its answer to `initialize`, ends it, and says how long it took.
+/// Starts a server, waits for its answer to `initialize`, kills it, and returns how long it took.
 pub(crate) fn start_once(server: &TestServer, testenv: &Path) -> Result<Duration> {
     let folder = testenv.join("first-word");
     with_path("create", &folder, fs::create_dir_all(&folder))?;
@@ -78,14 +79,14 @@ pub(crate) fn start_once(server: &TestServer, testenv: &Path) -> Result<Duration
             XtaskError::new(format!("server `{}` did not start: {cause}", server.name))
         })?;
     let answered = answers(&mut child);
-    // Some servers stay when their input closes; nothing of theirs needs saving.
+    // Some servers do not exit when their input closes, and none has anything to save.
     let _ = child.kill();
     let _ = child.wait();
     if answered {
         return Ok(started.elapsed());
     }
     Err(XtaskError::new(format!("server `{}` did not answer `initialize`", server.name))
-        .with_hint(format!("its complaints are in {}", errors.display())))
+        .with_hint(format!("its error output is in {}", errors.display())))
 }
 
 fn answers(child: &mut Child) -> bool {
@@ -98,7 +99,7 @@ fn answers(child: &mut Child) -> bool {
     let (found, answer) = mpsc::sync_channel(1);
     thread::spawn(move || {
         let mut lines = BufReader::new(output).lines().map_while(std::result::Result::ok);
-        // The receiver is gone only after it gave up waiting.
+        // Fails only if the receiver has timed out.
         let _ = found.send(lines.any(|line| line.contains("\"serverInfo\"")));
     });
     answer.recv_timeout(START_TIMEOUT).unwrap_or(false)

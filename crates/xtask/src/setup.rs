@@ -18,7 +18,7 @@ struct TestEnvPart {
     install: fn(&Self, &Path) -> Result<()>,
 }
 
-const PARTS: [TestEnvPart; 5] = [
+const PARTS: [TestEnvPart; 6] = [
     TestEnvPart {
         name: "npm",
         pins: include_str!("../testenv/package.json"),
@@ -40,6 +40,11 @@ const PARTS: [TestEnvPart; 5] = [
         install: install_wheels,
     },
     TestEnvPart {
+        name: "lint",
+        pins: include_str!("../testenv/lint.txt"),
+        install: install_wheels,
+    },
+    TestEnvPart {
         name: "browser",
         pins: include_str!("../testenv/browser.json"),
         install: install_browser,
@@ -49,17 +54,16 @@ const PARTS: [TestEnvPart; 5] = [
 /// Installs the named parts, or all of them when none is named.
 pub(crate) fn setup(workspace: &Workspace, wanted: &[&str]) -> Result<()> {
     if cfg!(windows) {
-        return Err(XtaskError::new("the test environment is only made on Linux and macOS")
-            .with_hint(
-                "what uses it runs only there; here `cargo test --workspace` needs no setup",
-            ));
+        return Err(XtaskError::new("the test environment needs Linux or macOS")
+            .with_hint("its tests run only there; here `cargo test --workspace` needs no setup"));
     }
     if let Some(unknown) = wanted.iter().find(|name| PARTS.iter().all(|part| part.name != **name)) {
         return Err(XtaskError::new(format!("`{unknown}` is not a part of the test environment"))
-            .with_hint("the parts are npm, python, python-legacy, grpc and browser"));
+            .with_hint("the parts are npm, python, python-legacy, grpc, lint and browser"));
     }
     let testenv = workspace.testenv();
     with_path("create", &testenv, fs::create_dir_all(&testenv))?;
+    // Two runs at a time would install into the same folders.
     let lock_path = testenv.join(".lock");
     let lock = with_path("create", &lock_path, File::create(&lock_path))?;
     with_path("lock", &lock_path, lock.lock())?;
@@ -73,7 +77,7 @@ pub(crate) fn setup(workspace: &Workspace, wanted: &[&str]) -> Result<()> {
     Ok(())
 }
 
-/// Fails unless the part was installed with the versions that are pinned now.
+/// Fails unless the part is installed in the currently pinned versions.
 pub(crate) fn require_installed(workspace: &Workspace, name: &str) -> Result<()> {
     let testenv = workspace.testenv();
     if PARTS.iter().any(|part| part.name == name && part.is_current(&testenv)) {
@@ -88,7 +92,8 @@ impl TestEnvPart {
         testenv.join(format!("{}.stamp", self.name))
     }
 
-    /// A virtual environment holds absolute paths, so a moved folder is installed again.
+    /// Returns the stamp of a complete installation. It contains the folder, because a virtual
+    /// environment contains absolute paths and does not survive a move.
     fn stamp_text(&self, testenv: &Path) -> String {
         format!("{}\n{}", testenv.join(self.name).display(), self.pins)
     }
@@ -138,7 +143,7 @@ fn install_packages(part: &TestEnvPart, folder: &Path) -> Result<()> {
         .args(["install", "--no-package-lock", "--no-audit", "--no-fund", "--loglevel=error"]))
 }
 
-/// The browser is the system's: it comes with everything that it needs there.
+/// Installs the driver only. The browser is the system's, which comes with all its libraries.
 fn install_browser(part: &TestEnvPart, folder: &Path) -> Result<()> {
     require("chromium", Command::new("chromium").arg("--version"), &["chromium"])?;
     install_packages(part, folder)
@@ -146,7 +151,7 @@ fn install_browser(part: &TestEnvPart, folder: &Path) -> Result<()> {
 
 fn install_npm(part: &TestEnvPart, folder: &Path) -> Result<()> {
     install_packages(part, folder)?;
-    // The package `node` fetches its binary in an install script, which npm may be told to skip.
+    // The package `node` downloads its binary in an install script, which npm may be set to skip.
     let package = folder.join("node_modules/node");
     let node = package.join("bin/node");
     if !succeeds(Command::new(&node).arg("--version")) {
@@ -160,7 +165,7 @@ fn install_python(part: &TestEnvPart, folder: &Path) -> Result<()> {
     install_with_pip(part, folder, &[])
 }
 
-/// Without compiling anything, which would take longer than all the tests.
+/// Installs prebuilt packages only, because compiling takes longer than all the tests.
 fn install_wheels(part: &TestEnvPart, folder: &Path) -> Result<()> {
     install_with_pip(part, folder, &["--only-binary", ":all:"])
 }
@@ -181,7 +186,7 @@ fn install_with_pip(part: &TestEnvPart, folder: &Path, flags: &[&str]) -> Result
         .arg(&requirements))
 }
 
-/// Makes sure that a program of the system is there; on Debian, root may install it.
+/// Fails unless a program of the system is installed. On Debian, installs it if run as root.
 fn require(what: &str, check: &mut Command, packages: &[&str]) -> Result<()> {
     if succeeds(check) {
         return Ok(());

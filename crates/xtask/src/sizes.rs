@@ -1,4 +1,4 @@
-//! How large the code, the dependency tree and the product are.
+//! Sizes of the code, the dependency tree and the product.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use crate::workspace::{Workspace, output, run, with_path};
 
 const PRODUCT: &str = "switchboard";
 
-/// Prints the sizes, also those that need a clean release build.
+/// Prints the sizes, including those that need a clean release build.
 pub(crate) fn with_build(workspace: &Workspace) -> Result<()> {
     sizes(workspace)?;
     measure_build(workspace)
@@ -30,7 +30,7 @@ pub(crate) fn sizes(workspace: &Workspace) -> Result<()> {
             }
         }
     }
-    println!("{total:>7}  in all");
+    println!("{total:>7}  total");
 
     let lock_path = workspace.root.join("Cargo.lock");
     let lock = with_path("read", &lock_path, fs::read_to_string(&lock_path))?;
@@ -45,7 +45,7 @@ pub(crate) fn sizes(workspace: &Workspace) -> Result<()> {
     Ok(())
 }
 
-/// Cargo marks a crate it has shown before with `(*)`.
+/// Counts the different crates; cargo marks repeated ones with `(*)`.
 fn distinct(tree: &str) -> usize {
     let mut names: Vec<&str> = tree.lines().map(|line| line.trim_end_matches(" (*)")).collect();
     names.sort_unstable();
@@ -76,7 +76,7 @@ fn measure_build(workspace: &Workspace) -> Result<()> {
     clear()
 }
 
-/// The names of the folders directly inside a folder, in order.
+/// Returns the names of the folders directly inside a folder, sorted.
 fn folders(parent: &Path) -> Result<Vec<String>> {
     let mut names: Vec<String> = entries(parent)?
         .iter()

@@ -1,4 +1,4 @@
-//! Where this checkout, its build output and its test environment are, and how to run programs there.
+//! Paths of this checkout, its build output and its test environment, and running programs there.
 
 use std::env;
 use std::io;
@@ -22,19 +22,19 @@ impl Workspace {
             .to_path_buf();
         let target = match env::var_os("CARGO_TARGET_DIR") {
             Some(chosen) => absolute(&chosen).map_err(|cause| {
-                XtaskError::new(format!("`CARGO_TARGET_DIR` is no path: {cause}"))
+                XtaskError::new(format!("`CARGO_TARGET_DIR` is not a valid path: {cause}"))
             })?,
             None => target_of_this_program().unwrap_or_else(|| root.join("target")),
         };
         Ok(Self { root, target })
     }
 
-    /// The folder with the servers and suites that the tests use.
+    /// Returns the folder with the servers and suites that the tests use.
     pub(crate) fn testenv(&self) -> PathBuf {
         self.target.join("testenv")
     }
 
-    /// Cargo at the root of the checkout, told where the test environment is.
+    /// Returns a cargo command at the root of the checkout that knows the test environment.
     pub(crate) fn cargo(&self) -> Command {
         let mut command = Command::new(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
         command.current_dir(&self.root).env("SWITCHBOARD_TESTENV", self.testenv());
@@ -55,7 +55,7 @@ fn describes_this_package(variable: &str) -> bool {
     variable.starts_with("CARGO_PKG_") || variable.starts_with("CARGO_MANIFEST_")
 }
 
-/// Cargo's configuration may move the target folder; this program lies in it.
+/// Returns the target folder that this program is in, because cargo's configuration may move it.
 fn target_of_this_program() -> Option<PathBuf> {
     let program = env::current_exe().ok()?;
     let profile = program.parent()?;
@@ -63,7 +63,7 @@ fn target_of_this_program() -> Option<PathBuf> {
     known.then(|| profile.parent().map(Path::to_path_buf))?
 }
 
-/// Runs a program to its end with our own input and output.
+/// Runs a program to its end with our standard streams.
 pub(crate) fn run(command: &mut Command) -> Result<()> {
     let status = command.status().map_err(|cause| start_failure(command, &cause))?;
     if status.success() {
@@ -88,7 +88,7 @@ pub(crate) fn output(command: &mut Command) -> Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).into_owned())
 }
 
-/// Whether a program is there and ends well; what it prints is dropped.
+/// Whether a program exists and succeeds. Discards its output.
 pub(crate) fn succeeds(command: &mut Command) -> bool {
     command
         .stdin(Stdio::null())
@@ -98,7 +98,7 @@ pub(crate) fn succeeds(command: &mut Command) -> bool {
         .is_ok_and(|status| status.success())
 }
 
-/// An operation on a file, told with its path when it fails.
+/// Adds the path of a file to the error of an operation on it.
 pub(crate) fn with_path<T>(what: &str, path: &Path, result: io::Result<T>) -> Result<T> {
     result.map_err(|cause| XtaskError::new(format!("cannot {what} `{}`: {cause}", path.display())))
 }

@@ -1,4 +1,4 @@
-//! Holds the page of compatibility true: every id once, every file and test there, every number right.
+//! Checks docs/reference/compatibility.md: unique ids, existing files and tests, correct numbers.
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test may panic, its functions too")]
 
 use std::collections::BTreeSet;
@@ -56,7 +56,7 @@ fn the_numbers_at_the_head_are_those_of_the_rows() {
         let shown = shown.len();
         let open = open.len();
         let line = format!("- {all} {what}: {shown} shown by a test, {open} open.");
-        assert!(page.lines().any(|found| found == line), "this should stand there: {line}");
+        assert!(page.lines().any(|found| found == line), "the page lacks the line: {line}");
     }
 }
 
@@ -85,12 +85,12 @@ fn row(line: &str) -> Row {
     Row { id: (*id).to_owned(), place: (*place).to_owned(), test: (*test).to_owned() }
 }
 
-/// What stands between back ticks, if that is all there is.
+/// Returns the content of a cell that is one code span.
 fn quoted(cell: &str) -> Option<&str> {
     cell.strip_prefix('`')?.strip_suffix('`')
 }
 
-/// The names of all test functions of the repository.
+/// Returns the names of all test functions of the repository.
 fn tests() -> BTreeSet<String> {
     let mut names = BTreeSet::new();
     let mut folders = vec![root().join("crates")];
@@ -107,7 +107,7 @@ fn tests() -> BTreeSet<String> {
     names
 }
 
-/// The functions below an attribute that makes a test of them.
+/// Returns the functions with a test attribute.
 fn tests_in(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut is_test = false;

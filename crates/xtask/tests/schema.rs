@@ -1,5 +1,5 @@
-//! What is generated of the schema, in `crates/grpc/src/generated`, is that of `proto/`;
-//! `UPDATE_GENERATED=1` writes it anew.
+//! Checks that the generated code in `crates/grpc/src/generated` matches the schema in `proto/`.
+//! `UPDATE_GENERATED=1` regenerates it.
 #![expect(clippy::unwrap_used, reason = "a test may panic, its functions too")]
 
 use std::collections::BTreeMap;
@@ -28,7 +28,7 @@ fn protos() -> PathBuf {
     root().join("proto")
 }
 
-/// What the folder has to hold.
+/// Returns the expected files of the folder.
 fn generated_files() -> BTreeMap<String, Vec<u8>> {
     let mut descriptors = protox::compile(FILES, [protos()]).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -38,7 +38,7 @@ fn generated_files() -> BTreeMap<String, Vec<u8>> {
         .out_dir(folder.path())
         .compile_fds(descriptors.clone())
         .unwrap();
-    // Clients that ask for the schema need no comments.
+    // Clients that request the schema by reflection need no comments.
     for file in &mut descriptors.file {
         file.source_code_info = None;
     }

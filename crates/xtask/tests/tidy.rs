@@ -1,4 +1,4 @@
-//! Checks the map of this repository (who may name whom) and the shape of its files.
+//! Checks the map of this repository (which crate may use which) and the shape of its files.
 #![expect(
     clippy::unwrap_used,
     clippy::string_slice,
@@ -23,28 +23,28 @@ const IMPURE: [&str; 11] = [
     "SystemTime::now", "Instant::now", "Timestamp::now", "Zoned::now",
 ];
 
-/// Crates that people and programs reach the host through; only `cli` puts them together.
+/// Crates through which people and programs reach the host. Only `cli` combines them.
 const FACES: [&str; 4] = ["chat", "console", "gateway", "grpc"];
 
-/// Crates that may depend on `policy`: everything else takes verdicts from the host.
+/// Crates that may depend on `policy`. All others get verdicts from the host.
 ///
 /// Faces see questions, explanations and replays through `switchboard_host::policy`.
 const READS_POLICY: [&str; 2] = ["bench", "host"];
 
-/// Crates that may name a permit: one makes it, the other runs calls by it.
+/// Crates that may name a permit: `policy` makes it, `host` runs calls with it.
 const NAMES_PERMITS: [&str; 2] = ["host", "policy"];
 
 /// Crates that may reach through an instance to its connection: elsewhere a call could leave
 /// without a permit.
 const REACHES_PEERS: [&str; 3] = ["catalog", "fleet", "host"];
 
-/// Generated code, which nobody reads from end to end.
+/// Generated code, which needs no docs and may be long.
 const GENERATED: &str = "crates/grpc/src/generated/";
 
 /// Maximum number of lines of a file before its tests.
 const MAX_LINES: usize = 600;
 
-/// Outside crates that stay in few of ours. Tests may use them anywhere.
+/// External crates that only these crates of ours may use. Tests may use them anywhere.
 const OUTSIDE: [(&str, &[&str]); 15] = [
     ("axum", &["bench", "console", "gateway", "testkit"]),
     ("cel", &["policy", "rules"]),
@@ -131,7 +131,7 @@ fn only_the_command_depends_on_faces_and_few_crates_on_policy() {
             }
         }
         if edges.contains("policy") != READS_POLICY.contains(&name.as_str()) {
-            faults.push(format!("`{name}` and the list of who depends on `policy` disagree"));
+            faults.push(format!("`{name}` and the list of users of `policy` disagree"));
         }
     }
     assert_none(&faults);
@@ -204,14 +204,14 @@ fn source_files_open_with_a_sentence_and_stay_short() {
         if place.ends_with("/mod.rs")
             && let Some(code) = more_than_contents(&text)
         {
-            faults.push(format!("{place}: a contents page holds no code, but has `{code}`"));
+            faults.push(format!("{place}: a contents page contains no code, but has `{code}`"));
         }
     }
     assert_none(&faults);
 }
 
-/// The lint `missing_docs` would also want a sentence for every field and variant, where the name is
-/// often all there is to say.
+/// Replaces the lint `missing_docs`, which would also require docs on fields and variants, whose
+/// names often say enough.
 #[test]
 fn public_types_and_functions_have_a_doc_comment() {
     let mut faults = Vec::new();
@@ -235,7 +235,7 @@ fn public_types_and_functions_have_a_doc_comment() {
 
 #[test]
 fn no_file_names_a_package_registry_or_a_folder_of_one_machine() {
-    // In pieces, so that this file does not name them.
+    // Split, so that this file does not name them.
     let hosts = [["npmjs", "org"], ["npmjs", "com"], ["pypi", "org"], ["pythonhosted", "org"]];
     let more_hosts = [["crates", "io"], ["yarnpkg", "com"]];
     let hosts: Vec<String> = hosts.iter().chain(&more_hosts).map(|host| host.join(".")).collect();
@@ -264,7 +264,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).unwrap().to_path_buf()
 }
 
-/// Place and text of every file below a folder whose name ends so, in order.
+/// Returns path and text of every file below a folder with this ending, sorted by path.
 fn texts(folder: &str, ending: &str) -> Vec<(String, String)> {
     let mut places = Vec::new();
     collect(Path::new(folder), &mut places);
@@ -286,7 +286,7 @@ fn collect(folder: &Path, places: &mut Vec<String>) {
     }
 }
 
-/// What git tracks or would; outside a git checkout, every file.
+/// Returns the files that git tracks or would track; outside a git checkout, all files.
 fn repository_files() -> Vec<String> {
     let list = ["ls-files", "-z", "--cached", "--others", "--exclude-standard"];
     match Command::new("git").current_dir(root()).args(list).output() {
@@ -302,7 +302,7 @@ fn repository_files() -> Vec<String> {
     }
 }
 
-/// The section, the name and the line of every dependency in a manifest.
+/// Returns section, name and line of every dependency in a manifest.
 fn dependencies(manifest: &str) -> Vec<(String, String, String)> {
     let mut section = String::new();
     let mut found = Vec::new();
@@ -330,7 +330,7 @@ fn folder_of_package(package: &str) -> Option<&str> {
     if package == "switchboard" { Some("cli") } else { package.strip_prefix("switchboard-") }
 }
 
-/// Our crates that a manifest names outside `dev-dependencies`.
+/// Returns our crates that a manifest names outside `dev-dependencies`.
 fn shipped_edges(manifest: &str) -> BTreeSet<String> {
     dependencies(manifest)
         .into_iter()
@@ -339,7 +339,7 @@ fn shipped_edges(manifest: &str) -> BTreeSet<String> {
         .collect()
 }
 
-/// Every crate in the table of ARCHITECTURE.md with its dependencies, lower crates first.
+/// Returns every crate in the table of ARCHITECTURE.md with its dependencies, lower crates first.
 fn map() -> Vec<(String, BTreeSet<String>)> {
     let page = architecture();
     let rows = page.lines().filter_map(|line| {
@@ -353,7 +353,7 @@ fn map() -> Vec<(String, BTreeSet<String>)> {
     rows
 }
 
-/// The edges of the diagram in ARCHITECTURE.md: `fleet --> catalog & oauth` is two of them.
+/// Returns the edges of the diagram in ARCHITECTURE.md; `fleet --> catalog & oauth` is two of them.
 fn drawn_edges() -> Vec<(String, BTreeSet<String>)> {
     let page = architecture();
     let edges = page.lines().filter_map(|line| line.split_once(" --> "));
@@ -362,7 +362,7 @@ fn drawn_edges() -> Vec<(String, BTreeSet<String>)> {
         .collect()
 }
 
-/// The section with the table and the diagram of crates.
+/// Returns the section of ARCHITECTURE.md with the table and the diagram of crates.
 fn architecture() -> String {
     let page = fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     let section = page.split("\n## ").find(|section| section.starts_with("The map\n"));
@@ -383,7 +383,8 @@ fn reachable(edges: &[(String, BTreeSet<String>)], from: &str) -> BTreeSet<Strin
     reached
 }
 
-/// Whether the code uses the connection of an instance; `self.peer` is a field of its own type.
+/// Whether the code uses the connection of an instance; `self.peer` is a field of the code's own
+/// type.
 fn reaches_a_peer(code: &str) -> bool {
     let foreign = code.match_indices(".peer").any(|(start, word)| {
         let ends = !code[start + word.len()..].starts_with(is_word);
@@ -408,7 +409,7 @@ fn without_comments(text: &str) -> String {
     code.map(|line| line.split(" //").next().unwrap()).collect::<Vec<_>>().join("\n")
 }
 
-/// Spells `std::{fs, net::X}` out as `std::fs std::net::X`, one level deep.
+/// Expands `std::{fs, net::X}` to `std::fs std::net::X`, one level deep.
 fn ungrouped(code: &str) -> String {
     let mut spelled = code.to_owned();
     for family in ["std", "tokio"] {
@@ -421,7 +422,7 @@ fn ungrouped(code: &str) -> String {
     spelled
 }
 
-/// What a contents page holds beside docs, attributes, `mod` and `use`.
+/// Returns the first code of a `mod.rs` that is not docs, attributes, `mod` or `use`.
 fn more_than_contents(text: &str) -> Option<String> {
     let lines: Vec<&str> =
         text.lines().map(str::trim).filter(|line| !line.starts_with("//")).collect();
@@ -444,13 +445,13 @@ fn more_than_contents(text: &str) -> Option<String> {
 
 /// Whether a line begins an item that other crates may use by name.
 fn is_documentable(line: &str) -> bool {
-    // Code that a generator writes has doubled braces.
+    // Doubled braces: a template of generated code.
     let Some(item) = line.strip_prefix("pub ").filter(|_| !line.contains("{{")) else {
         return false;
     };
     let item = item.trim_start_matches("async ").trim_start_matches("const ");
     let kinds = ["fn ", "struct ", "enum ", "trait ", "type ", "static "];
-    // After `const `, a constant has a name in capitals.
+    // A name in capitals: a constant, whose `const ` was trimmed.
     kinds.iter().any(|kind| item.starts_with(kind)) || item.starts_with(|c: char| c.is_uppercase())
 }
 

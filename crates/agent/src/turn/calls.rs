@@ -12,6 +12,7 @@ use crate::turn::texts;
 
 impl TurnState {
     pub(super) fn on_answer(&mut self, answer: TurnAnswer) -> Vec<TurnEffect> {
+        // A late answer to a request that was cancelled.
         if self.phase != Phase::Thinking {
             return Vec::new();
         }
@@ -21,13 +22,14 @@ impl TurnState {
         self.usage.cached += answer.usage.cached;
         let TurnAnswer { text, asked, native, kept, stop, usage, prompt_tokens, .. } = answer;
         let silent = text.trim().is_empty() && asked.is_empty();
+        // Vendors reject a later request with an empty message in it.
         if !silent {
             let calls =
                 if native { asked.iter().map(to_history_call).collect() } else { Vec::new() };
             self.push(ChatMessage::Assistant { text, calls, kept });
         }
         let counted = usize::try_from(usage.input + usage.output).unwrap_or(usize::MAX);
-        // Prefer the vendor's count; estimate without one.
+        // The vendor's count is exact; not every vendor sends one.
         self.fill = if usage.input > 0 { counted } else { self.total_tokens() + prompt_tokens };
         if asked.is_empty() {
             return self.end(match stop {
@@ -69,6 +71,7 @@ impl TurnState {
         let rejected = end.outcome == OutcomeKind::Rejected;
         slot.progress = SlotProgress::Done(end);
         let mut effects = Vec::new();
+        // The remaining calls may depend on the rejected one, and the user may want another plan.
         if rejected {
             effects = calling.leave_out_all_but(0, texts::AFTER_REJECTION);
         }
@@ -91,6 +94,7 @@ impl TurnState {
         let mut room = self.limits.unasked.saturating_sub(self.unasked);
         let Phase::Calling(calling) = &mut self.phase else { return Vec::new() };
         let mut effects = Vec::new();
+        // A running call may turn out to need no approval, so it counts towards the limit already.
         room = room.saturating_sub(calling.running());
         while let Some(place) = calling.next(several) {
             if room == 0 {
@@ -116,15 +120,18 @@ impl TurnState {
         };
         let mut ends = calling.slots.iter().filter_map(CallSlot::end);
         let only_mistakes = ends.all(|end| end.mistake);
+        // Even if cancelled: vendors reject a history with calls that lack results.
         self.push(calling.results());
         if calling.cancelled {
             return self.end(TurnEnd::Cancelled);
         }
         self.push_queued();
         if let Some(times) = calling.repeated {
+            // The user may want the same call again; without a reset it would stop at once.
             self.repeats = RepeatDetector::new();
             return self.ask_person(Limit::Repeats(times));
         }
+        // One valid call shows that the model is not stuck.
         if !only_mistakes {
             self.mistakes.reset();
         } else if self.mistakes.record() == MistakeAction::AskPerson {
@@ -139,7 +146,7 @@ impl CallBatch {
         self.slots.iter().filter(|slot| slot.progress == SlotProgress::Running).count()
     }
 
-    /// Returns the next call that may start.
+    /// Returns the index of the next call that may start.
     fn next(&self, several: ParallelCalls) -> Option<usize> {
         if self.running() > 0 && several != ParallelCalls::Parallel {
             return None;
@@ -171,8 +178,9 @@ impl CallBatch {
 
     /// Ends all waiting calls except the first `keep`.
     fn leave_out_all_but(&mut self, keep: usize, text: &str) -> Vec<TurnEffect> {
-        let slots = self.slots.iter_mut().enumerate();
-        slots
+        self.slots
+            .iter_mut()
+            .enumerate()
             .filter(|(_, slot)| slot.progress == SlotProgress::Waiting)
             .skip(keep)
             .map(|(place, slot)| slot.leave_out(place, OutcomeKind::Cancelled, text.to_owned()))
@@ -209,10 +217,7 @@ impl CallSlot {
     }
 
     fn end(&self) -> Option<&CallEnd> {
-        match &self.progress {
-            SlotProgress::Done(end) => Some(end),
-            SlotProgress::Waiting | SlotProgress::Running => None,
-        }
+        if let SlotProgress::Done(end) = &self.progress { Some(end) } else { None }
     }
 
     fn result_text(&self, end: &CallEnd) -> String {

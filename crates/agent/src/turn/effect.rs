@@ -11,70 +11,64 @@ use crate::turn::input::Failure;
 pub enum TurnEffect {
     /// Send the messages of the state to the model.
     AskModel,
-    /// Run the call in this slot.
     Run {
-        /// The index of the call.
         slot: usize,
     },
     /// Report a call that does not run.
     LeaveOut {
-        /// The index of the call.
         slot: usize,
         outcome: OutcomeKind,
-        /// The report to the model.
         text: String,
     },
     /// Ask the user whether to continue.
     AskPerson(Limit),
-    /// Summarize the first messages.
+    /// Summarize the first `upto` messages.
     Compact {
-        /// The number of messages.
         upto: usize,
     },
     /// Cancel everything that is running.
     StopAll,
-    /// Report the end of the turn.
     End(TurnEnd),
 }
 
-/// A limit that the conversation has reached.
+/// A limit that the conversation has reached, with its value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "limit", content = "count", rename_all = "snake_case")]
 #[schemars(rename = "SessionLimit")]
 pub enum Limit {
-    /// The model was asked so often.
+    /// Maximum number of model requests per turn.
     Steps(usize),
-    /// So many mistakes in a row.
+    /// Maximum number of consecutive mistakes of the model.
     Mistakes(u32),
-    /// So many calls in a row that nobody was asked about.
+    /// Maximum number of consecutive calls without approval by a person.
     Unasked(usize),
-    /// The same call so many times.
+    /// Maximum number of consecutive identical calls.
     Repeats(u32),
 }
 
-/// How a turn ended.
+/// The reason why a turn ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "end", rename_all = "snake_case")]
 pub enum TurnEnd {
-    /// The model has said what it had to say.
+    /// The model finished its answer.
     Done,
-    /// The answer was longer than the model may write.
+    /// The answer reached the model's output limit.
     Length,
-    /// The vendor does not want to answer.
+    /// The vendor refused to answer.
     Refused,
-    /// The model said nothing at all.
+    /// The answer was empty.
     Silent,
-    /// The person gave it up.
+    /// The user cancelled the turn.
     Cancelled,
-    /// A limit was reached, and the person did not want to go on.
+    /// A limit was reached, and the user decided to stop.
     Stopped(Limit),
-    /// The model could not be asked.
+    /// The request to the model failed.
     Failed(Failure),
-    /// The conversation can no longer be kept, so it does not go on.
+    /// The conversation ended because it cannot be stored.
     NotKept {
-        /// Why not.
+        /// The description of the problem.
         message: String,
-        /// What to do about it.
+        /// The remedy, if there is one.
         hint: Option<String>,
     },
 }

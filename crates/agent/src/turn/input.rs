@@ -15,18 +15,16 @@ pub enum TurnInput {
     Began {
         limits: TurnLimits,
     },
-    /// A user message.
+    /// The user sent a message.
     Said {
         text: String,
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         images: Vec<Image>,
     },
     Answered(Box<TurnAnswer>),
-    /// The request to the model failed.
     NoAnswer(Failure),
     /// A call of the last answer has ended.
     Ended {
-        /// The index of the call.
         slot: usize,
         end: Box<CallEnd>,
     },
@@ -34,22 +32,19 @@ pub enum TurnInput {
     Decided {
         decision: LimitDecision,
     },
-    /// The user cancelled the running step.
     Cancelled(Interruption),
     /// The beginning of the conversation was replaced with a summary.
     Compacted {
-        /// The number of messages replaced.
+        /// Number of messages replaced.
         upto: usize,
         summary: String,
         /// The handle under which the model can read the messages, if they were stored.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         handle: Option<String>,
     },
-    /// The user retries the failed request.
     Retried,
-    /// All steps after an earlier one are undone.
+    /// All steps after `to` are undone.
     Undone {
-        /// The last step that remains.
         to: u64,
     },
 }
@@ -59,26 +54,24 @@ pub enum TurnInput {
 pub struct TurnAnswer {
     /// The text, including calls if the model calls tools in its text.
     pub text: String,
-    /// The requested calls, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub asked: Vec<TurnCall>,
     /// Whether the calls are native, through the vendor's API.
     pub native: bool,
-    /// The message in the vendor's own format.
+    /// The message in the vendor's own format, with signatures that only this vendor can check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kept: Option<VendorMessage>,
     pub stop: StopReason,
     pub usage: TokenUsage,
     /// Estimated tokens of the system prompt and the tool definitions.
     pub prompt_tokens: usize,
-    /// The profile of the model.
     pub model: String,
 }
 
 /// A call requested by a model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TurnCall {
-    /// The id of the call, which its result refers to.
+    /// The id by which the result refers to the call.
     pub id: String,
     /// The tool name that the model used.
     pub name: String,
@@ -91,7 +84,6 @@ pub struct TurnCall {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum TurnCallKind {
-    /// A call to a server.
     Call {
         server: String,
         wanted: CallKind,
@@ -100,9 +92,8 @@ pub enum TurnCallKind {
         /// The arguments for the server: the text of a JSON object.
         arguments: String,
     },
-    /// One of the conversation's own tools.
+    /// A call to one of the conversation's own tools.
     Own,
-    /// A call that cannot be made.
     Mistake {
         /// The problem and the remedy, for the model.
         message: String,
@@ -123,13 +114,13 @@ pub struct CallEnd {
     pub outcome: OutcomeKind,
     /// The report to the model.
     pub text: String,
-    /// The origin of the text, if it is a server that the user does not trust.
+    /// The server and target that the text comes from, if the server is not trusted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub images: Vec<Image>,
     pub consent: Consent,
-    /// Whether the call was a mistake of the model.
+    /// Whether the call counts towards the limit on mistakes of the model.
     #[serde(default)]
     pub mistake: bool,
     /// The id of the call in the record.
@@ -139,15 +130,15 @@ pub struct CallEnd {
     pub milliseconds: u64,
 }
 
-/// Who agreed to a call.
+/// How a call was approved.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Consent {
-    /// A rule allowed it, and nobody was asked.
+    /// A rule allowed the call without approval by a person.
     Rule,
-    /// A person was asked.
+    /// A person was asked for approval.
     Person,
-    /// There was nothing to agree to.
+    /// The call needed no approval, or was denied without asking.
     NotNeeded,
 }
 
@@ -159,20 +150,20 @@ pub enum LimitDecision {
     Stop,
 }
 
-/// Why the model could not be asked.
+/// A failed request to the model.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ModelFailure")]
 pub struct Failure {
-    /// The kind of trouble.
+    /// The kind of failure.
     pub trouble: ModelErrorKind,
-    /// What happened.
+    /// The description of the failure.
     pub message: String,
-    /// What to do about it.
+    /// The remedy, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
-/// A cancelled step.
+/// The cancellation of a running step by the user.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Interruption {
     /// The partial answer of the model.

@@ -11,7 +11,7 @@ pub struct TurnEntry {
     pub input: TurnInput,
 }
 
-/// Replays the inputs. Undone steps are skipped, but their numbers are not reused.
+/// Replays inputs to restore a state. Undone steps are skipped; their numbers are not reused.
 #[must_use]
 pub fn replay(entries: Vec<TurnEntry>) -> TurnState {
     let last = entries.last().map_or(0, |entry| entry.number);
@@ -42,13 +42,13 @@ pub fn before_last_turn(entries: &[TurnEntry]) -> Option<u64> {
     before
 }
 
-/// Returns the entries without the undone ones.
+/// Returns the entries that are still in effect.
 #[must_use]
 pub fn without_undone(entries: Vec<TurnEntry>) -> Vec<TurnEntry> {
     let mut counting: Vec<TurnEntry> = Vec::with_capacity(entries.len());
     for entry in entries {
         if let TurnInput::Undone { to } = entry.input {
-            // Limits are not part of a turn, so they are kept.
+            // Limits belong to the model in use and not to a turn, so an undo keeps them.
             let stays = |entry: &TurnEntry| matches!(entry.input, TurnInput::Began { .. });
             counting.retain(|before| before.number <= to || stays(before));
         } else {

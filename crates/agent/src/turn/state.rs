@@ -9,7 +9,7 @@ use switchboard_prompting::{
 use crate::turn::effect::{Limit, TurnEffect};
 use crate::turn::input::{CallEnd, TurnCall};
 
-/// The state of a conversation.
+/// The state of a conversation, derived from its inputs alone.
 #[derive(Clone, Debug)]
 pub struct TurnState {
     /// Number of inputs so far.
@@ -18,7 +18,7 @@ pub struct TurnState {
     /// The conversation as the model sees it.
     pub messages: Vec<ChatMessage>,
     pub phase: Phase,
-    /// The total usage of all answers.
+    /// The tokens used by all answers.
     pub usage: TokenUsage,
     /// Estimated tokens of the next request.
     pub fill: usize,
@@ -29,6 +29,7 @@ pub struct TurnState {
     pub(super) unasked: usize,
     pub(super) mistakes: MistakeCounter,
     pub(super) repeats: RepeatDetector,
+    /// Whether the messages were cut because the vendor rejected this request as too long.
     pub(super) squeezed: bool,
 }
 
@@ -52,10 +53,9 @@ pub struct TurnLimits {
 pub enum ParallelCalls {
     /// Only the first runs; the others are left out.
     One,
-    /// All run sequentially.
+    /// All run, one after the other.
     #[default]
     Each,
-    /// All run concurrently.
     Parallel,
 }
 
@@ -83,18 +83,16 @@ impl Default for TurnLimits {
     }
 }
 
-/// The phase of a conversation.
+/// The activity that a conversation waits for.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Phase {
     Idle,
     Thinking,
-    /// The calls of an answer are running.
     Calling(CallBatch),
     /// The user is asked whether to continue after a limit.
     Asking(Limit),
-    /// The beginning is being summarized.
+    /// The first `upto` messages are being summarized.
     Compacting {
-        /// The number of messages to replace.
         upto: usize,
     },
 }
@@ -106,9 +104,7 @@ pub struct CallBatch {
     pub number: u64,
     /// Whether the calls are native, through the vendor's API.
     pub native: bool,
-    /// One slot per call, in order.
     pub slots: Vec<CallSlot>,
-    /// Whether the user cancelled the calls.
     pub cancelled: bool,
     /// How many times a call was repeated, if that exceeded the limit.
     pub repeated: Option<u32>,
@@ -119,7 +115,7 @@ pub struct CallBatch {
 pub struct CallSlot {
     pub asked: TurnCall,
     pub progress: SlotProgress,
-    /// A warning added to the result for the model.
+    /// The warning to add to the result for the model.
     pub warning: Option<String>,
 }
 
@@ -175,12 +171,8 @@ impl TurnState {
     /// Returns the first call that is running.
     #[must_use]
     pub fn running(&self) -> Option<usize> {
-        match &self.phase {
-            Phase::Calling(calling) => {
-                calling.slots.iter().position(|slot| slot.progress == SlotProgress::Running)
-            }
-            Phase::Idle | Phase::Thinking | Phase::Asking(_) | Phase::Compacting { .. } => None,
-        }
+        let Phase::Calling(calling) = &self.phase else { return None };
+        calling.slots.iter().position(|slot| slot.progress == SlotProgress::Running)
     }
 
     /// Returns whether the conversation waits for a user message.
@@ -197,7 +189,8 @@ impl TurnState {
 
 /// Estimates the tokens of a message.
 pub(super) fn message_tokens(message: &ChatMessage) -> usize {
-    // An image costs tokens by its size; this is a typical value.
+    // Vendors charge images by size; this is a typical value. The small constants
+    // account for the structure around each message, call and result.
     const PICTURE_TOKENS: usize = 1_000;
     let words = match message {
         ChatMessage::User { text, images } => estimate_tokens(text) + images.len() * PICTURE_TOKENS,

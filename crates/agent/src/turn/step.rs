@@ -43,6 +43,7 @@ impl TurnState {
                 self.queued.push((text, images));
                 Vec::new()
             }
+            // A message also answers the question about a limit: the user wants to continue.
             Phase::Idle | Phase::Asking(_) => {
                 self.begin_turn();
                 self.push(ChatMessage::User { text, images });
@@ -63,6 +64,7 @@ impl TurnState {
         if self.phase != Phase::Thinking {
             return Vec::new();
         }
+        // Only once per request, or a vendor that keeps rejecting it would cause an endless loop.
         if failure.trouble == ModelErrorKind::TooLong
             && !self.squeezed
             && let Some(upto) = self.messages_to_cut_hard()
@@ -75,6 +77,7 @@ impl TurnState {
     }
 
     fn on_retry(&mut self) -> Vec<TurnEffect> {
+        // Only a conversation whose last message is not the model's lacks an answer.
         match (&self.phase, self.messages.last()) {
             (Phase::Idle, Some(ChatMessage::User { .. } | ChatMessage::Results { .. })) => {
                 self.begin_turn();
@@ -96,19 +99,15 @@ impl TurnState {
     }
 
     fn on_cancel(&mut self, interruption: Interruption) -> Vec<TurnEffect> {
-        match &mut self.phase {
+        if self.phase == Phase::Thinking && !interruption.heard.trim().is_empty() {
+            // The user has read this part and may refer to it.
+            let text = format!("{}{}", interruption.heard, texts::INTERRUPTED);
+            self.push(ChatMessage::Assistant { text, calls: Vec::new(), kept: None });
+        }
+        match self.phase {
             Phase::Idle => Vec::new(),
             Phase::Asking(_) => self.end(TurnEnd::Cancelled),
-            Phase::Compacting { .. } => {
-                let mut effects = vec![TurnEffect::StopAll];
-                effects.extend(self.end(TurnEnd::Cancelled));
-                effects
-            }
-            Phase::Thinking => {
-                if !interruption.heard.trim().is_empty() {
-                    let text = format!("{}{}", interruption.heard, texts::INTERRUPTED);
-                    self.push(ChatMessage::Assistant { text, calls: Vec::new(), kept: None });
-                }
+            Phase::Thinking | Phase::Compacting { .. } => {
                 let mut effects = vec![TurnEffect::StopAll];
                 effects.extend(self.end(TurnEnd::Cancelled));
                 effects
@@ -125,6 +124,7 @@ impl TurnState {
         if self.unasked >= self.limits.unasked {
             return self.ask_person(Limit::Unasked(self.unasked));
         }
+        // Counted before a compaction, which continues with the model and not through here.
         self.steps += 1;
         if let Some(upto) = self.messages_to_cut() {
             self.phase = Phase::Compacting { upto };
@@ -139,8 +139,7 @@ impl TurnState {
         vec![TurnEffect::AskPerson(limit)]
     }
 
-    /// Ends the turn. Queued messages start the next one, unless the turn was cancelled, stopped or
-    /// failed.
+    /// Ends the turn. Queued messages start the next one, unless the user or a failure ended it.
     pub(super) fn end(&mut self, end: TurnEnd) -> Vec<TurnEffect> {
         self.phase = Phase::Idle;
         if self.queued.is_empty() {
@@ -156,6 +155,7 @@ impl TurnState {
             | TurnEnd::Stopped(_)
             | TurnEnd::Failed(_)
             | TurnEnd::NotKept { .. } => {
+                // The messages stay in the conversation and are sent with the next request.
                 vec![TurnEffect::End(end)]
             }
         }

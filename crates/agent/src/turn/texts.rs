@@ -2,51 +2,47 @@
 
 use crate::turn::input::{TurnCall, TurnCallKind};
 
-/// Appended to an interrupted answer.
+/// The note that ends an interrupted answer.
 pub(crate) const INTERRUPTED: &str = "\n\n[The user interrupted this answer.]";
 /// The result of a call after one that the user rejected.
 pub(crate) const AFTER_REJECTION: &str =
-    "Not run, because the user turned down an earlier call of the same message.";
+    "Not run, because the user rejected an earlier call of the same message.";
 /// The result of a call that was cancelled before it started.
 pub(crate) const CANCELLED: &str = "Not run: the user stopped this step.";
 /// The result of a call that was running where the conversation was forked.
-pub(crate) const FORKED: &str = "Not run here: this conversation was copied from another one while this \
-                          call was under way there, where it may have run. Find out before you ask \
-                          for it again.";
+pub(crate) const FORKED: &str = "Not run here: this conversation was copied from another, where \
+                          this call was running, so it may have run. Find out before you \
+                          request it again.";
 /// The result of a call after too many calls without approval by a person.
-pub(crate) const TOO_MANY_UNASKED: &str = "Not run: too many calls in a row ran without a question. Ask \
-                                    for this again if it is still needed.";
+pub(crate) const TOO_MANY_UNASKED: &str = "Not run: too many calls in a row ran without approval \
+                                    by the user. Request it again if it is still needed.";
 /// The result of a further call if only one per message may run.
-pub(crate) const ONE_AT_A_TIME: &str = "Not run: only one call per message is made here. Read the result \
-                                 of the first one, then ask for this again if it is still needed.";
+pub(crate) const ONE_AT_A_TIME: &str = "Not run: only one call per message is allowed here. Read \
+                                 the result of the first one, then request this again if needed.";
 
 /// Returns the label for text from a server.
-#[must_use]
 pub(crate) fn origin_note(origin: &str) -> String {
     format!("[Data from `{origin}`:]")
 }
 
 /// Returns the warning for a repeated call.
-#[must_use]
 pub(crate) fn repeat_note(times: u32) -> String {
     format!(
         "[This is the same call with the same arguments for the {} time in a row. If the result \
-         does not help, do something else or tell the user.]",
+         does not help, try something else or tell the user.]",
         ordinal(times)
     )
 }
 
 /// Returns the result of a call that was repeated too often.
-#[must_use]
 pub(crate) fn repeat_limit_note(times: u32) -> String {
     format!(
-        "Not run: the same call with the same arguments was asked for {times} times in a row. \
-         Another time gives nothing new; do something else or tell the user what is in the way."
+        "Not run: the same call with the same arguments was requested {times} times in a row. \
+         Its result will not change; try something else or tell the user what blocks you."
     )
 }
 
 /// Formats a result for a model that reads results as text, with the call it belongs to.
-#[must_use]
 pub(crate) fn labelled_result(asked: &TurnCall, text: &str) -> String {
     match &asked.what {
         TurnCallKind::Call { server, target, .. } => {
@@ -59,19 +55,17 @@ pub(crate) fn labelled_result(asked: &TurnCall, text: &str) -> String {
 }
 
 /// Formats the summary that replaces the beginning of a conversation.
-#[must_use]
 pub(crate) fn summary(summary: &str, handle: Option<&str>) -> String {
     let whole = handle.map_or_else(String::new, |handle| {
-        format!("\n\n[The whole of it can be read with `read_result`, result `{handle}`.]")
+        format!("\n\n[Read the full text with `read_result`, result `{handle}`.]")
     });
     format!(
-        "[The beginning of this conversation was cut to make room. What it was about:]\n\n\
+        "[The beginning of this conversation was replaced with this summary:]\n\n\
          {summary}{whole}"
     )
 }
 
-/// Fences a server's text with more backticks than it contains, so that its end is unambiguous.
-#[must_use]
+/// Fences a server's text with more backticks than it contains, so that it cannot end the fence.
 pub(crate) fn fence(text: &str) -> String {
     let mut longest = 0;
     let mut run = 0;

@@ -9,10 +9,11 @@ use crate::turn::texts;
 impl TurnState {
     /// Returns the number of messages to cut before the next request; `None` if there is room.
     pub(super) fn messages_to_cut(&self) -> Option<usize> {
-        let full = self.limits.window / 10 * 8;
-        if self.fill <= full {
+        // Four fifths: the estimate is rough, and the answer needs room as well.
+        if self.fill <= self.limits.window / 10 * 8 {
             return None;
         }
+        // A cut invalidates the vendor's prompt cache, so cut rarely and much at once.
         self.messages_to_cut_for(self.limits.window / 10 * 3)
     }
 
@@ -33,7 +34,7 @@ impl TurnState {
             }
             upto = place;
         }
-        // Results must stay with their calls.
+        // Vendors reject results without their calls, so the two stay together.
         while matches!(self.messages.get(upto), Some(ChatMessage::Results { .. })) {
             upto = upto.checked_sub(1)?;
         }
@@ -47,6 +48,7 @@ impl TurnState {
         summary: &str,
         handle: Option<&str>,
     ) -> Vec<TurnEffect> {
+        // A late summary of a compaction that was cancelled.
         if self.phase != (Phase::Compacting { upto }) || upto > self.messages.len() {
             return Vec::new();
         }
@@ -55,20 +57,19 @@ impl TurnState {
         let rest = self.messages.split_off(upto);
         self.messages = vec![ChatMessage::User { text, images: Vec::new() }];
         self.messages.extend(rest);
+        // The vendor's last count includes the messages that are gone.
         self.fill = self.total_tokens();
         self.push_queued();
         self.phase = Phase::Thinking;
         vec![TurnEffect::AskModel]
     }
 
-    /// Estimates the tokens of all messages.
     pub(super) fn total_tokens(&self) -> usize {
         self.messages.iter().map(message_tokens).sum()
     }
 }
 
 /// Returns the handle under which the cut messages can be read.
-#[must_use]
 pub(crate) fn history_handle(cut: usize) -> String {
     format!("h{cut}")
 }

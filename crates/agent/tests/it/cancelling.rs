@@ -69,7 +69,7 @@ async fn calls_are_given_up_and_those_that_wait_do_not_run() {
     assert_eq!(talk.wait_turn_end().await, TurnEnd::Cancelled);
     let told = go_on(&mut talk, &mut questions).await;
     let results = told.last().unwrap();
-    assert!(results.starts_with("results: Given up before it ended: "), "{results}");
+    assert!(results.starts_with("results: Cancelled before it ended: "), "{results}");
     assert!(results.ends_with(" | Not run: the user stopped this step."), "{results}");
     let effects = stage.home.journal_lines();
     assert!(!effects.contains(&"write never".to_owned()), "{effects:?}");
@@ -101,7 +101,7 @@ async fn a_question_that_nobody_has_answered_is_given_up() {
     talk.conversation.cancel().await;
     assert_eq!(talk.wait_turn_end().await, TurnEnd::Cancelled);
     let told = go_on(&mut talk, &mut questions).await;
-    assert!(told.last().unwrap().starts_with("results: Given up"), "{told:?}");
+    assert!(told.last().unwrap().starts_with("results: Cancelled before it ended"), "{told:?}");
     assert_eq!(stage.home.journal_lines(), Vec::<String>::new());
     talk.conversation.close().await;
     stage.stop().await;
@@ -119,7 +119,7 @@ async fn the_question_whether_to_go_on_is_given_up() {
     talk.conversation.cancel().await;
     assert_eq!(talk.wait_turn_end().await, TurnEnd::Cancelled);
     let told = go_on(&mut talk, &mut questions).await;
-    assert!(told.last().unwrap().contains("there is no tool `no_such_tool`"), "{told:?}");
+    assert!(told.last().unwrap().contains("unknown tool `no_such_tool`"), "{told:?}");
     talk.conversation.close().await;
     stage.stop().await;
 }
@@ -150,7 +150,11 @@ async fn closing_gives_up_what_runs_and_the_record_knows() {
     talk.conversation.close().await;
     let talk = stage.resume(model, session).await;
     let asked = questions.next().await;
-    assert!(asked.newest().starts_with("results: Given up"), "{:?}", asked.message_lines());
+    assert!(
+        asked.newest().starts_with("results: Cancelled before it ended"),
+        "{:?}",
+        asked.message_lines()
+    );
     asked.end("I see.");
     talk.conversation.close().await;
     stage.stop().await;

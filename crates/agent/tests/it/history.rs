@@ -143,7 +143,7 @@ async fn a_question_that_failed_is_asked_again_as_it_was() {
     let (model, mut questions) = Puppet::new("main");
     let mut talk = stage.talk(model).await;
     talk.conversation.retry().await;
-    assert_eq!(talk.wait_warning().await, "there is nothing to ask again");
+    assert_eq!(talk.wait_warning().await, "no unanswered request to retry");
     assert_eq!(talk.wait_turn_end().await, TurnEnd::Done);
     talk.say("one").await;
     let asked = questions.next().await;
@@ -163,7 +163,7 @@ async fn a_question_that_failed_is_asked_again_as_it_was() {
     asked.end("Done.");
     assert_eq!(talk.wait_turn_end().await, TurnEnd::Done);
     talk.conversation.retry().await;
-    assert_eq!(talk.wait_warning().await, "there is nothing to ask again");
+    assert_eq!(talk.wait_warning().await, "no unanswered request to retry");
     talk.conversation.close().await;
     stage.stop().await;
 }

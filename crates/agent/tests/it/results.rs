@@ -14,7 +14,7 @@ async fn what_a_server_says_during_a_call_stands_under_its_result() {
     talk.say("hi").await;
     questions.next().await.call(&[("echo__echo", json!({"text": "hello"}))]);
     let asked = questions.next().await;
-    let expected = "results: [Data from `echo/echo`:]\n\nhello\n\n[The server also said:]\n\
+    let expected = "results: [Data from `echo/echo`:]\n\nhello\n\n[Log messages of the server:]\n\
                     - info: [flood] 0\n- info: [flood] 1\n- info: [flood] 2";
     assert_eq!(asked.newest(), expected);
     asked.call(&[("echo__echo", json!({"text": "once more"}))]);
@@ -36,7 +36,7 @@ async fn a_long_result_is_cut_and_can_be_read_whole() {
     questions.next().await.call(&[("echo__big", json!({"bytes": 5_000}))]);
     let asked = questions.next().await;
     let told = asked.newest();
-    assert!(told.len() < 1_500 && told.contains(" of 5000 bytes are left out here"), "{told}");
+    assert!(told.len() < 1_500 && told.contains(" of 5000 bytes omitted here"), "{told}");
     let handle = told.split("result `").nth(1).and_then(|rest| rest.split('`').next()).unwrap();
     let handle = handle.to_owned();
     asked.call(&[
@@ -50,8 +50,8 @@ async fn a_long_result_is_cut_and_can_be_read_whole() {
     // A line that is too long is read as several; whose words it is, is told with each part.
     let expected = format!("results: [Data from `echo/big`:]{whole}");
     assert!(told.replace('\n', "").starts_with(&expected), "{told}");
-    assert!(told.contains("there is no text named `r99-1`"), "{told}");
-    assert!(told.contains("the arguments of `read_result` do not fit"), "{told}");
+    assert!(told.contains("no stored result named `r99-1`"), "{told}");
+    assert!(told.contains("invalid arguments for `read_result`"), "{told}");
     asked.end("Read.");
     talk.conversation.close().await;
     stage.stop().await;
@@ -76,7 +76,7 @@ async fn a_long_result_can_be_read_by_the_next_process() {
     asked.call(&[("read_result", json!({"result": "r3-1", "lines": 1}))]);
     let asked = questions.next().await;
     let part = asked.newest();
-    assert!(part.ends_with("\n[there is more from line 2 of 3]"), "{part}");
+    assert!(part.ends_with("\n[continues at line 2 of 3]"), "{part}");
     assert!(part.starts_with("results: [Data from `echo/big`:]\n\nabcdefghij"), "{part}");
     asked.end("Read.");
     talk.conversation.close().await;

@@ -1,4 +1,4 @@
-//! Who is measured, and how each is started.
+//! The measured clients, and how each is started.
 
 use std::fmt;
 use std::path::Path;
@@ -38,13 +38,13 @@ impl ClientContestant {
         }
     }
 
-    /// How many turns it runs before it is as fast as it gets: V8 compiles what is called often, in
-    /// the background and in several steps.
+    /// Returns the length of its warm-up in turns. V8 needs a long one, because it compiles hot
+    /// functions in the background, in several steps.
     pub(super) const fn warm_up(self) -> u64 {
         if matches!(self, Self::TypeScript) { 20 } else { 3 }
     }
 
-    /// Whether what it needs is there.
+    /// Whether its runtime and SDK are installed.
     pub(super) fn is_available(self, testenv: Option<&Path>) -> bool {
         match (self, testenv) {
             (Self::TypeScript, Some(testenv)) => {
@@ -56,7 +56,7 @@ impl ClientContestant {
         }
     }
 
-    /// The program that measures it, told by its input.
+    /// Returns the command of the program that measures it, which takes orders on standard input.
     pub(super) fn command(
         self,
         load: CallLoad,
@@ -111,20 +111,20 @@ pub(super) enum CaseTransport {
     Http,
 }
 
-/// One thing to measure of every client.
+/// A case that is measured for every client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct CallCase {
     pub(super) transport: CaseTransport,
-    /// Bytes of text, there and back.
+    /// Bytes of text in each direction.
     pub(super) bytes: usize,
-    /// Calls that are under way at the same time.
+    /// Number of calls in flight.
     pub(super) in_flight: usize,
 }
 
 pub(super) const SMALL: usize = 200;
 pub(super) const LARGE: usize = 1 << 20;
 const SIZES: [usize; 3] = [SMALL, 64 << 10, LARGE];
-/// As many calls are under way where not each waits for the one before.
+/// Number of calls in flight in the concurrent cases.
 pub(super) const MAX_IN_FLIGHT: usize = 64;
 
 pub(super) fn all_cases() -> Vec<CallCase> {
@@ -140,7 +140,7 @@ pub(super) fn all_cases() -> Vec<CallCase> {
 }
 
 impl CallCase {
-    /// The payload's size as people write it.
+    /// Formats the payload size.
     pub(super) fn size(self) -> String {
         match self.bytes {
             bytes if bytes >= 1 << 20 => format!("{} MiB", bytes >> 20),
@@ -166,12 +166,12 @@ impl fmt::Display for CallCase {
     }
 }
 
-/// No measurement takes longer, not even on a machine with other things to do.
+/// Maximum duration of a measurement, even on a busy machine.
 const MEASURE_TIMEOUT: Duration = Duration::from_secs(120);
-/// How long a process may take to leave before it is killed.
+/// How long a process may take to exit before it is killed.
 const CLOSE_GRACE: Duration = Duration::from_secs(10);
 
-/// A process that waits to be told.
+/// A client process that waits for orders.
 pub(super) struct Contender {
     pub(super) contestant: ClientContestant,
     input: ChildStdin,
@@ -193,7 +193,7 @@ impl Contender {
         Ok(Self { contestant, input, output: BufReader::new(output), process })
     }
 
-    /// Lets it call for a while and returns what came of it.
+    /// Runs one turn and returns the measurements.
     pub(super) async fn measure(&mut self, milliseconds: u64) -> Result<LoadResult> {
         let title = self.contestant.title();
         self.input.write_all(format!("{milliseconds}\n").as_bytes()).await?;
@@ -203,7 +203,7 @@ impl Contender {
         serde_json::from_str(&line).map_err(|_| format!("`{title}` printed no result").into())
     }
 
-    /// Ends the process: its input closes, and it leaves or is killed.
+    /// Closes the input of the process, and kills it if it does not exit.
     pub(super) async fn stop(mut self) {
         drop(self.input);
         if tokio::time::timeout(CLOSE_GRACE, self.process.wait()).await.is_err() {

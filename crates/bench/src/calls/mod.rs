@@ -1,4 +1,4 @@
-//! One call, many times: every client on the same server, in interleaved passes.
+//! `calls`: one call, repeated by every client on the same server, in interleaved passes.
 
 mod contestant;
 mod passes;

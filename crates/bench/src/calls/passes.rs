@@ -1,7 +1,7 @@
-//! Runs every case with every client: short turns, pass by pass, each time in another order.
+//! Runs every case with every client: short turns, pass by pass, each time in a different order.
 //!
-//! All clients of a case are alive at the same time, but only one of them works; what the machine
-//! does beside us then falls on all of them alike.
+//! All clients of a case stay running, but only one of them works at a time, so that other load on
+//! the machine affects all of them alike.
 
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
@@ -13,21 +13,21 @@ use crate::client::HttpServer;
 use crate::error::Result;
 use crate::load::LoadResult;
 
-/// A case with slow clients ends after this, but not before it had a few passes.
+/// Maximum duration of a case, once it has had [`MIN_PASSES`].
 const CASE_LIMIT: Duration = Duration::from_secs(40);
 const MIN_PASSES: usize = 5;
 
 pub(crate) struct CallPlan {
     pub(crate) passes: usize,
-    /// How long each client's turn is.
+    /// Length of a client's turn.
     pub(crate) milliseconds: u64,
-    /// Whether the largest payload is left out.
+    /// Whether the largest payload is skipped.
     pub(crate) quick: bool,
-    /// Where the SDKs of other languages are.
+    /// Folder with the SDKs of other languages.
     pub(crate) testenv: Option<PathBuf>,
 }
 
-/// What one client did in one case, pass by pass.
+/// Results of one client in one case, pass by pass.
 pub(super) struct ClientRow {
     pub(super) case: CallCase,
     pub(super) contestant: ClientContestant,
@@ -60,7 +60,7 @@ async fn measure(case: CallCase, plan: &CallPlan) -> Result<Vec<ClientRow>> {
     let mut rows = Vec::new();
     let mut servers = Vec::new();
     for contestant in available {
-        // Everyone has a server alone, as over pipes.
+        // One server per client, as over stdio.
         let server = match case.transport {
             CaseTransport::Stdio => None,
             CaseTransport::Http => Some(HttpServer::start().await?),
@@ -77,7 +77,7 @@ async fn measure(case: CallCase, plan: &CallPlan) -> Result<Vec<ClientRow>> {
         if pass >= MIN_PASSES && started.elapsed() > CASE_LIMIT {
             break;
         }
-        // Whoever comes first may have it worse, so that it is another one each time.
+        // Rotates the order, because the first turn of a pass may be at a disadvantage.
         for place in 0..contenders.len() {
             let turn = (place + pass) % contenders.len();
             if let (Some(contender), Some(row)) = (contenders.get_mut(turn), rows.get_mut(turn)) {

@@ -1,4 +1,4 @@
-//! The tables of calls, and what is promised about them.
+//! The report on calls, with its targets.
 
 use serde_json::{Value, json};
 
@@ -20,7 +20,7 @@ const P50: Metric = |measured| measured.p50;
 const CPU: Metric = |measured| measured.cpu;
 const RATE: Metric = |measured| measured.rate;
 
-/// What was measured, in two tables, and what was promised.
+/// Returns two tables, with the targets.
 pub(crate) fn sections(rows: &ClientRows) -> Vec<ReportSection> {
     let alone = ReportSection::table("calls, one at a time", ALONE, alone_table(rows));
     let crowded = ReportSection::table("calls, 64 in flight", CROWDED, crowded_table(rows));

@@ -1,4 +1,4 @@
-//! What is sent to a gateway over HTTP in the way it speaks, and what is found in the answer.
+//! Requests to a gateway over HTTP, in the protocol that it speaks, and the parsing of its answers.
 
 use std::collections::VecDeque;
 use std::fmt::Write as _;
@@ -17,14 +17,14 @@ use crate::load::LoadClient;
 const MODERN: &str = "2026-07-28";
 const LEGACY: &str = "2025-11-25";
 
-/// How an endpoint is spoken to.
+/// The protocol of an endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EndpointProtocol {
-    /// Revision 2026-07-28: every request stands alone.
+    /// Revision 2026-07-28, which has no sessions.
     Modern,
-    /// Revision 2025-11-25, one session for all.
+    /// Revision 2025-11-25, with one session for all connections.
     Legacy,
-    /// Revision 2025-11-25, a session for every connection.
+    /// Revision 2025-11-25, with one session per connection.
     Sessions,
     /// No MCP: the tool is a path, its arguments are the body.
     Plain,
@@ -40,7 +40,7 @@ pub(crate) struct BenchEndpoint {
     next_id: AtomicU64,
 }
 
-/// A caller of one tool with one text.
+/// A client that calls one tool with one text.
 #[derive(Clone)]
 pub(crate) struct EndpointCaller {
     endpoint: Arc<BenchEndpoint>,
@@ -48,7 +48,7 @@ pub(crate) struct EndpointCaller {
 }
 
 impl BenchEndpoint {
-    /// Opens a first connection, and a session where there is one for all.
+    /// Opens a first connection, and the session if all connections share one.
     pub(crate) async fn open(url: &str, tool: &str, speech: EndpointProtocol) -> Result<Self> {
         let rest = url.strip_prefix("http://").ok_or("the address is not HTTP")?;
         let (address, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -69,7 +69,7 @@ impl BenchEndpoint {
         Ok(endpoint)
     }
 
-    /// Sees to it that there are exactly so many connections, all of them open.
+    /// Brings the pool to exactly `count` open connections.
     pub(crate) async fn connect(&self, count: usize) -> Result<()> {
         let mut pool = std::mem::take(&mut *self.pool.lock());
         pool.retain(HttpConnection::is_good);
@@ -85,7 +85,7 @@ impl BenchEndpoint {
         Ok(())
     }
 
-    /// Makes one request on a connection of its own and returns the result's text.
+    /// Makes one request on a new connection and returns the JSON of the result.
     pub(crate) async fn request(&self, method: &str, params: &str) -> Result<String> {
         let mut connection = HttpConnection::open(&self.address).await?;
         let id = self.next_id.fetch_add(1, Ordering::Relaxed);
@@ -182,7 +182,7 @@ impl LoadClient for EndpointCaller {
     }
 }
 
-/// The parameters of a call with so much text.
+/// Returns the parameters of a call with `bytes` of text.
 pub(crate) fn params(tool: &str, speech: EndpointProtocol, bytes: usize) -> String {
     let arguments = format!(r#"{{"text":"{}"}}"#, "x".repeat(bytes));
     match speech {
@@ -197,7 +197,7 @@ pub(crate) fn params(tool: &str, speech: EndpointProtocol, bytes: usize) -> Stri
     }
 }
 
-/// What a modern request says about itself.
+/// Returns the `_meta` of a modern request.
 pub(crate) fn meta() -> String {
     format!(
         concat!(
@@ -219,7 +219,7 @@ fn answer_in(reply: &HttpReply, id: u64) -> Result<ResultLine<'_>> {
             && answer.id == id
         {
             let text = answer.result.get();
-            // A gateway that refuses a call may say so in a result.
+            // A gateway may refuse a call with a result instead of an error.
             if memchr::memmem::find(text.as_bytes(), br#""isError":true"#).is_some() {
                 return Err(refusal_error(reply));
             }

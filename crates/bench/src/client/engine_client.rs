@@ -1,4 +1,4 @@
-//! Our whole line: the engine with its configuration, policy, checks and, if wanted, its ledger.
+//! The whole line: a host with configuration, policy, checks and, if wanted, the ledger.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use crate::error::Result;
 use crate::load::LoadClient;
 
-/// A server for the engine's configuration.
+/// A server in the host's configuration.
 pub(crate) enum EngineServer<'a> {
     /// Started with these arguments after `raw-server stdio`.
     Stdio(Vec<String>),
@@ -64,7 +64,7 @@ impl LoadClient for EngineClient {
     }
 }
 
-/// Starts the engine with the servers `raw0`, `raw1` and so on, and its files below `home`.
+/// Starts a host with the servers `raw0`, `raw1` and so on, and its files below `home`.
 pub(crate) fn start_host<'a>(
     home: &Path,
     servers: impl IntoIterator<Item = EngineServer<'a>>,
@@ -73,8 +73,8 @@ pub(crate) fn start_host<'a>(
     Ok(Host::start(options(home, servers, recording)?)?)
 }
 
-/// The same with the keeper of the shipped program between the host and its servers, if that
-/// program is there.
+/// Like [`start_host`], but starts servers through the keeper of the shipped program, if that
+/// program exists.
 pub(crate) fn start_kept_host<'a>(
     home: &Path,
     servers: impl IntoIterator<Item = EngineServer<'a>>,
@@ -114,7 +114,7 @@ fn options<'a>(
     Ok(Options { record, ..Options::new(places, Environment::from_process()) })
 }
 
-/// Makes sure that `count` servers are ready and none is in trouble.
+/// Fails unless there are exactly `count` servers and all of them are ready.
 pub(crate) fn require_ready(host: &Host, count: usize) -> Result<()> {
     let fleet = host.fleet().load();
     for server in fleet.servers.values() {

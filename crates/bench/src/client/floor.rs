@@ -1,8 +1,9 @@
-//! The floor over pipes: as little as a client that multiplexes calls can do.
+//! The floor of clients: the least that a client which multiplexes calls has to do.
 //!
-//! An id, a table of those who wait, a queue, one task that writes what is in it with as few writes
-//! as possible, and one that reads lines and looks at their ids. Large messages are written down one
-//! after another, since memory is slower than waiting. No deadlines, no limits, no cancellation.
+//! Over stdio: ids, a table of pending requests, a queue, one task that writes the queue with as
+//! few writes as possible, and one that reads lines and looks up their ids. Only a few large
+//! messages are serialized at a time, because memory is slower than waiting. No deadlines, no
+//! limits, no cancellation.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,9 +23,9 @@ use super::run::{INITIALIZE, PipedProcess, each_line, request};
 use crate::error::Result;
 use crate::load::LoadClient;
 
-/// Messages are gathered into one write up to this length; longer ones are not copied.
+/// Maximum size of a write that batches messages; longer messages are written without a copy.
 const WRITE_BYTES: usize = 64 << 10;
-/// As many longer messages are in the queue at the same time.
+/// Maximum number of longer messages in the queue.
 const MAX_LONG_MESSAGES: usize = 4;
 
 type UnsentMessages = (Vec<u8>, Option<OwnedSemaphorePermit>);
@@ -51,7 +52,7 @@ pub(super) struct ResultLine<'a> {
     pub(super) result: &'a RawValue,
 }
 
-/// Any line: gateways also tell news, and refuse.
+/// Any line: gateways also send notifications and errors.
 #[derive(Deserialize)]
 struct ServerLine<'a> {
     id: Option<u64>,
@@ -60,7 +61,7 @@ struct ServerLine<'a> {
 }
 
 impl FloorStdio {
-    /// Shakes hands with the server.
+    /// Starts the session with the server.
     pub(super) async fn start(server: PipedProcess, params: String) -> Result<Self> {
         let shared = Arc::new(FloorState {
             next_id: AtomicU64::new(1),
@@ -76,12 +77,12 @@ impl FloorStdio {
         Ok(Self { shared, params: params.into(), _server: Arc::new(server.process) })
     }
 
-    /// The same client with another call to make.
+    /// Returns the same client with the parameters of another call.
     pub(super) fn with_params(&self, params: String) -> Self {
         Self { params: params.into(), ..self.clone() }
     }
 
-    /// Asks for the tools and returns how many bytes the list has.
+    /// Requests the list of tools and returns its size in bytes.
     pub(super) async fn list_tools(&self) -> Result<usize> {
         self.shared.request("tools/list", "{}").await
     }
@@ -144,14 +145,15 @@ async fn read(shared: Arc<FloorState>, from: ChildStdout) -> Result<()> {
             return Ok(());
         };
         let waiting = shared.waiting.lock().remove(&id);
-        // Without a result the one who waited learns that nothing comes.
+        // Without a result, the sender is dropped, which fails the pending request.
         if let (Some(settle), Some(result)) = (waiting, result) {
-            // The request may have been dropped; its answer is not needed then.
+            // Fails if the request was dropped; the answer is not needed then.
             _ = settle.send(line.slice_ref(result.get().as_bytes()));
         }
         Ok(())
     });
     let ended = read.await;
+    // Dropping the senders fails all pending requests.
     shared.waiting.lock().clear();
     ended
 }
@@ -165,7 +167,7 @@ pub(super) struct FloorHttp {
 }
 
 impl FloorHttp {
-    /// Shakes hands with the server.
+    /// Starts the session with the server.
     pub(super) async fn start(url: &str, params: String) -> Result<Self> {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));

@@ -1,4 +1,4 @@
-//! One connection that is kept open: a request as one write, and its whole answer.
+//! One connection that is kept open: each request is one write, each answer is read whole.
 
 use std::time::{Duration, Instant};
 
@@ -9,15 +9,16 @@ use tokio::net::TcpStream;
 
 use crate::error::Result;
 
-/// Servers close what is idle for some seconds; what was used just before is not about to be closed.
+/// How long after its last use a connection counts as safe: servers close connections that are idle
+/// for some seconds.
 const FRESH_WINDOW: Duration = Duration::from_secs(1);
 
-/// A connection, and what it has read beyond the last answer.
+/// A connection, and the bytes read after the last answer.
 pub(crate) struct HttpConnection {
     stream: TcpStream,
     buffer: BytesMut,
     used: Instant,
-    /// The session that was opened for this connection alone.
+    /// The session of this connection, if it does not share one.
     pub(super) session: Option<String>,
 }
 
@@ -40,11 +41,11 @@ impl HttpConnection {
         Ok(Self { stream, buffer: BytesMut::new(), used: Instant::now(), session: None })
     }
 
-    /// Whether the other side has not closed it, and will not do so at once.
+    /// Whether the other side has not closed the connection and is not about to.
     pub(super) fn is_good(&self) -> bool {
         let read = self.stream.try_read(&mut [0]);
         let is_open = read.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock);
-        // Another session would have to be opened for another connection.
+        // Kept despite its age, because a new connection would need a new session.
         is_open && (self.session.is_some() || self.used.elapsed() < FRESH_WINDOW)
     }
 
@@ -158,7 +159,7 @@ mod tests {
             let (mut stream, _) = listener.accept().await.unwrap();
             for answer in answers {
                 stream.read_exact(&mut [0]).await.unwrap();
-                // In two halves, so that no border falls together with a read.
+                // In two halves, so that no boundary of the message coincides with a read.
                 let (left, right) = answer.split_at(answer.len() - 6);
                 stream.write_all(left.as_bytes()).await.unwrap();
                 stream.flush().await.unwrap();

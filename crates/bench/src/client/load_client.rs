@@ -1,4 +1,4 @@
-//! `load-client`: the one client that every gateway is measured with, told what to do line by line.
+//! `load-client`: the client that every gateway is measured with, controlled line by line.
 
 use std::process::Stdio;
 use std::sync::Arc;
@@ -14,9 +14,9 @@ use super::run::start_piped;
 use crate::error::Result;
 use crate::load::{CallLoad, LoadClient, LoadResult, run};
 
-/// How long a gateway may take until it answers a call.
+/// How long a gateway may take to start and answer a call.
 const FIRST_ANSWER_TIMEOUT: Duration = Duration::from_secs(60);
-/// How long to wait before knocking again.
+/// How long to wait before the next attempt to reach a gateway.
 const RETRY_DELAY: Duration = Duration::from_millis(5);
 
 #[derive(Clone, Copy, Debug, Deserialize, Serialize)]
@@ -24,7 +24,7 @@ pub(crate) struct LoadOrder {
     pub(crate) milliseconds: u64,
     pub(crate) bytes: usize,
     pub(crate) in_flight: usize,
-    /// Connections that take turns; not fewer than there are calls in flight.
+    /// Number of connections, which take turns; at least the number of calls in flight.
     pub(crate) connections: usize,
 }
 
@@ -36,7 +36,7 @@ pub(crate) struct LoadClientOptions {
     tool: String,
     #[arg(long)]
     url: Option<String>,
-    /// A JSON array of words
+    /// Command of a gateway over stdio, as a JSON array
     #[arg(long)]
     command: Option<String>,
 }
@@ -46,10 +46,11 @@ enum LoadTarget {
     Pipe(FloorStdio, String),
 }
 
-/// Connects, says so with an empty line, and obeys until the input ends.
+/// Connects, prints an empty line, and executes orders until the input ends.
 ///
-/// An order is answered with an empty line once everything is prepared for it; it is carried out
-/// after another line, and answered with what came of it.
+/// Once the connections for an order are ready, prints an empty line and waits for another line of
+/// input. Then executes the order and prints the result. The caller measures the gateway in
+/// between.
 pub(crate) async fn load(options: LoadClientOptions) -> Result<()> {
     let LoadClientOptions { speech, tool, url, command } = options;
     let target = match (url, command) {
@@ -111,7 +112,7 @@ async fn run_order(
     }
 }
 
-/// Knocks until a call is answered.
+/// Retries until a call is answered.
 async fn connect_when_ready(
     url: &str,
     tool: &str,

@@ -1,5 +1,5 @@
-//! The clients that are measured, each in a process of its own, and the one that gateways are
-//! measured with.
+//! The measured clients, each in a separate process, and the client that gateways are measured
+//! with.
 
 mod endpoint;
 mod engine_client;

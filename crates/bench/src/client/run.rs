@@ -1,4 +1,4 @@
-//! `client <contestant> ...`: connects, then measures as often as it is told to.
+//! `client <contestant> ...`: connects one client, then measures on demand.
 
 use std::fmt::Write as _;
 use std::process::Stdio;
@@ -19,7 +19,7 @@ use crate::calls::ClientContestant;
 use crate::error::Result;
 use crate::load::{CallLoad, serve_load};
 
-/// The parameters of the handshake that the floor sends.
+/// Parameters of `initialize` that the floor sends.
 pub(super) const INITIALIZE: &str = concat!(
     r#"{"protocolVersion":"2025-11-25","capabilities":{},"#,
     r#""clientInfo":{"name":"floor","version":"1"}}"#
@@ -30,14 +30,14 @@ pub(crate) struct ClientOptions {
     contestant: ClientContestant,
     #[command(flatten)]
     load: CallLoad,
-    /// Where the server is; it is started over pipes otherwise
+    /// Address of the server; without it, a server is started over stdio
     #[arg(long)]
     url: Option<String>,
 }
 
-/// Connects one client and obeys.
+/// Connects one client and executes orders until the input ends.
 pub(crate) async fn run(options: ClientOptions) -> Result<()> {
-    // The HTTP clients of both SDKs in this program need one; the choice is the same for all.
+    // Our HTTP client and rmcp's need a TLS provider; both get the same one.
     switchboard_wire::prepare_tls();
     serve_as(options.contestant, options.url.as_deref(), options.load).await
 }
@@ -77,13 +77,13 @@ async fn serve_as(contestant: ClientContestant, url: Option<&str>, load: CallLoa
             obeyed
         }
         (ClientContestant::TypeScript | ClientContestant::Python, _) => {
-            Err("the SDKs of other languages have programs of their own".into())
+            Err("the SDKs of other languages have separate programs".into())
         }
     }
 }
 
-/// Starts servers with these words each and waits until all have listed their tools, as the floor
-/// would do it.
+/// Starts a server with each list of arguments and waits until the floor has received the tools of
+/// all.
 pub(crate) async fn start_bare(servers: Vec<Vec<String>>) -> Result<()> {
     let starts: Vec<_> = servers
         .into_iter()
@@ -100,7 +100,7 @@ pub(crate) async fn start_bare(servers: Vec<Vec<String>>) -> Result<()> {
     Ok(())
 }
 
-/// The text of a request.
+/// Serializes a request.
 pub(super) fn request(id: u64, method: &str, params: &str) -> Vec<u8> {
     let mut text = String::with_capacity(params.len() + 96);
     // Writing to a `String` cannot fail.
@@ -108,19 +108,19 @@ pub(super) fn request(id: u64, method: &str, params: &str) -> Vec<u8> {
     text.into_bytes()
 }
 
-/// A process and its pipes; it ends when they are dropped.
+/// A process and its pipes. Dropping it ends the process.
 pub(crate) struct PipedProcess {
     pub(crate) input: ChildStdin,
     pub(crate) output: ChildStdout,
     pub(crate) process: Child,
 }
 
-/// Starts the server over pipes, with these further words.
+/// Starts the server over stdio, with further arguments.
 pub(crate) fn piped_server(words: &[String]) -> Result<PipedProcess> {
     start_piped(command("stdio")?.args(words))
 }
 
-/// Starts whatever speaks over pipes.
+/// Starts a program with pipes for its standard input and output.
 pub(crate) fn start_piped(command: &mut Command) -> Result<PipedProcess> {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
     let mut process = command.spawn()?;
@@ -130,7 +130,7 @@ pub(crate) fn start_piped(command: &mut Command) -> Result<PipedProcess> {
     Ok(PipedProcess { input, output, process })
 }
 
-/// The server over HTTP; it ends when this is dropped.
+/// The server over HTTP. Dropping it ends the process.
 pub(crate) struct HttpServer {
     pub(crate) url: String,
     _input: ChildStdin,
@@ -143,7 +143,7 @@ impl HttpServer {
         let mut url = String::new();
         let mut reader = BufReader::new(server.output);
         let read = tokio::time::timeout(Duration::from_secs(10), reader.read_line(&mut url));
-        read.await.map_err(|_| "the HTTP server did not say its address")??;
+        read.await.map_err(|_| "the HTTP server did not print its address")??;
         Ok(Self { url: url.trim().to_owned(), _input: server.input, _process: server.process })
     }
 }
@@ -154,7 +154,7 @@ fn command(transport: &str) -> Result<Command> {
     Ok(command)
 }
 
-/// Takes whole lines without their ends until the output ends.
+/// Passes each line, without its line break, to `take` until the output ends.
 pub(crate) async fn each_line(
     mut from: ChildStdout,
     mut take: impl FnMut(Bytes) -> Result<()>,

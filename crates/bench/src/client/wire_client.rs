@@ -1,4 +1,4 @@
-//! Our own wire: a peer without the engine around it.
+//! Clients without a host: a peer of our own wire, and the client of rmcp.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,7 +18,7 @@ use super::run::PipedProcess;
 use crate::error::Result;
 use crate::load::LoadClient;
 
-/// As long as a call may take; the engine's own limit by default.
+/// Timeout of a call, the same as the host's default.
 const CALL_TIMEOUT: Duration = Duration::from_secs(60);
 
 #[derive(Clone)]
@@ -48,7 +48,7 @@ impl WireClient {
         params: String,
         server: Option<Arc<Child>>,
     ) -> Result<Self> {
-        // The server asks nothing; the queue is kept open for as long as it could.
+        // The server sends no requests. Drained anyway, so that the queue stays open.
         tokio::spawn(async move { while inbound.recv().await.is_some() {} });
         let us = Introduction {
             name: "bench".to_owned(),

@@ -1,4 +1,4 @@
-//! `console`: pages and lists over a record of a million calls, and a browser while much happens.
+//! `console`: pages and lists over a record of a million calls, and a browser under load.
 
 mod record;
 mod section;

@@ -11,10 +11,10 @@ use tokio::task::JoinSet;
 
 use crate::error::Result;
 
-/// How many write at once.
+/// Number of concurrent writers.
 const WRITERS: usize = 64;
 
-/// Writes calls of all kinds; gives how many a second.
+/// Writes calls of all kinds, and returns how many per second.
 pub(super) async fn write(state: &Path, calls: usize) -> Result<f64> {
     let file = ledger_file(state);
     if let Some(folder) = file.parent() {

@@ -1,4 +1,4 @@
-//! What is asked of the console, how soon it has to come, and the report.
+//! The requests to the console, their targets, and the report.
 
 use std::path::{Path, PathBuf};
 
@@ -10,30 +10,30 @@ use super::served_console::{ServedConsole, flood};
 use crate::error::Result;
 use crate::report::{PerformanceTarget, ReportSection, Table, at_least, at_most, number};
 
-/// What is asked of the API, and what it is called.
+/// Lists that are requested: title and path.
 const LISTS: [(&str, &str); 13] = [
     ("the newest", "/api/v1/calls"),
     ("of one server", "/api/v1/calls?server=server7"),
-    ("of a server that has none", "/api/v1/calls?server=nobody"),
-    ("what failed", "/api/v1/calls?outcome=failed"),
-    ("what went well", "/api/v1/calls?outcome=ok"),
-    ("of one server, what failed", "/api/v1/calls?server=server7&outcome=failed"),
+    ("of a server without calls", "/api/v1/calls?server=nobody"),
+    ("failed", "/api/v1/calls?outcome=failed"),
+    ("successful", "/api/v1/calls?outcome=ok"),
+    ("of one server, failed", "/api/v1/calls?server=server7&outcome=failed"),
     ("of the last ten minutes", "/api/v1/calls?since=10m"),
     ("of one tool", "/api/v1/calls?tool=tool_123"),
-    ("of a tool that nobody called", "/api/v1/calls?tool=nothing"),
+    ("of a tool without calls", "/api/v1/calls?tool=nothing"),
     ("of one caller", "/api/v1/calls?caller=client-3"),
     ("of one caller, one tool and one server", SEVERAL),
     ("with a text", "/api/v1/calls?text=tool_77"),
-    ("with a text that is nowhere", "/api/v1/calls?text=nowhere-at-all"),
+    ("with a text that does not occur", "/api/v1/calls?text=nowhere-at-all"),
 ];
 
 const SEVERAL: &str = "/api/v1/calls?caller=client-3&tool=tool_21&server=server3";
 
 pub(crate) struct ConsolePlan {
-    /// So many calls are in the record.
+    /// Number of calls in the record.
     pub(crate) calls: usize,
     pub(crate) passes: usize,
-    /// Where the browser's driver is installed.
+    /// Folder with the browser driver.
     pub(crate) testenv: Option<PathBuf>,
 }
 
@@ -44,7 +44,7 @@ struct ConsoleFindings {
     measured: Map<String, Value>,
 }
 
-/// Makes a record of so many calls, looks at it through the console, and reports.
+/// Writes a record of calls, queries it through the console, and returns the report.
 pub(crate) async fn section(plan: ConsolePlan) -> Result<ReportSection> {
     let ConsolePlan { calls, passes, testenv } = plan;
     let home = TempDir::new()?;
@@ -52,7 +52,7 @@ pub(crate) async fn section(plan: ConsolePlan) -> Result<ReportSection> {
     std::fs::create_dir_all(&own)?;
     eprintln!("console: writing {calls} calls");
     let wrote = write(&own.join("state"), calls).await?;
-    eprintln!("console: asking");
+    eprintln!("console: requests");
     let mut served = ServedConsole::start(&own).await?;
     let mut findings = ConsoleFindings::default();
     findings.lists(&served, passes.max(3) * 3).await?;
@@ -66,7 +66,7 @@ pub(crate) async fn section(plan: ConsolePlan) -> Result<ReportSection> {
             findings.browser(&seen);
             String::new()
         }
-        Err(why) => format!(" There was no browser: {why}."),
+        Err(why) => format!(" No browser was measured: {why}."),
     };
     served.stop().await;
     findings.measured.insert("written_per_second".to_owned(), json!(wrote));
@@ -74,8 +74,8 @@ pub(crate) async fn section(plan: ConsolePlan) -> Result<ReportSection> {
     Ok(ReportSection {
         title: format!("console over {calls} calls"),
         note: format!(
-            "Medians, over HTTP on this machine; {} calls a second were written. A tool, a caller \
-             and a text are looked for during 80 ms at a time; the answer says how far back.{browser}",
+            "Medians, over HTTP on this machine; {} calls per second were written. A search for a \
+             tool, a caller or a text takes up to 80 ms; the answer says how far back it got.{browser}",
             number(wrote)
         ),
         table: Table { head: "what|milliseconds|bytes", rows },
@@ -85,8 +85,8 @@ pub(crate) async fn section(plan: ConsolePlan) -> Result<ReportSection> {
 }
 
 async fn browse(served: &mut ServedConsole, testenv: Option<&Path>) -> Result<Value> {
-    let testenv = testenv.ok_or("`--testenv` does not say where its driver is")?;
-    eprintln!("console: a browser while much happens");
+    let testenv = testenv.ok_or("`--testenv` with its driver is missing")?;
+    eprintln!("console: a browser under load");
     flood(served, testenv).await
 }
 
@@ -105,7 +105,7 @@ impl ConsoleFindings {
         self.rows.push(vec![what.into(), number(found.milliseconds), found.bytes.to_string()]);
         self.targets.push(at_most(what, 200.0, found.milliseconds, " ms"));
         let (parts, seconds) = served.whole_search("nowhere-at-all").await?;
-        let what = format!("a text that is nowhere, to the beginning, in {parts} parts");
+        let what = format!("a text that does not occur, to the beginning, in {parts} parts");
         self.rows.push(vec![what, number(seconds * 1e3), String::new()]);
         self.measured.insert("whole search".to_owned(), json!([parts, seconds]));
         Ok(())
@@ -119,22 +119,23 @@ impl ConsoleFindings {
             self.rows.push(vec![what.to_owned(), time, found.bytes.to_string()]);
             self.measured.insert(what.to_owned(), json!([found.milliseconds, found.bytes]));
             self.targets.push(at_most(what, 100.0, found.milliseconds, " ms"));
-            let what = format!("{what} with all it needs");
+            let what = format!("{what} with its assets");
             self.targets.push(at_most(what, 100.0, all, " KB"));
         }
         Ok(())
     }
 
-    /// What the browser saw: how long each page stood still while it was told of very much.
+    /// Adds the results of the browser: how long each page was blocked while it received many
+    /// events.
     fn browser(&mut self, seen: &Value) {
         let found = |place: &str| seen.pointer(place).and_then(Value::as_f64).unwrap_or(f64::NAN);
         let rate = found("/events_per_second");
         self.targets.push(at_least("events a second to the browser", 1_000.0, rate, ""));
         for (page, name) in [("overview", "the overview"), ("calls", "the page of calls")] {
             for (key, what, limit) in [
-                ("task", "stands still at most", 200.0),
-                ("gap", "between two frames at most", 250.0),
-                ("click", "hears a click within", 200.0),
+                ("task", "longest task", 200.0),
+                ("gap", "longest time between two frames", 250.0),
+                ("click", "longest delay of a click", 200.0),
             ] {
                 let what = format!("{name}: {what}");
                 let time = found(&format!("/{page}/{key}"));

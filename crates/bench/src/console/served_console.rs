@@ -1,4 +1,4 @@
-//! `switchboard serve` over that record, and somebody who asks it for pages and lists.
+//! `switchboard serve` over that record, and a client that requests pages and lists.
 
 use std::path::Path;
 use std::process::Stdio;
@@ -14,15 +14,15 @@ use tokio::task::JoinSet;
 use crate::error::Result;
 use crate::meter::median;
 
-/// How many call at once while events are counted.
+/// Number of concurrent callers while events are counted.
 const CALLERS: usize = 16;
 const COUNT_WINDOW: Duration = Duration::from_secs(3);
 const READY_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// `switchboard serve` with somebody signed in.
+/// `switchboard serve` with a signed-in client.
 pub(super) struct ServedConsole {
     child: Child,
-    /// The links that it shows in its terminal.
+    /// The sign-in links that it prints.
     links: mpsc::Receiver<String>,
     base: String,
     cookie: String,
@@ -52,14 +52,14 @@ impl ServedConsole {
             .stderr(Stdio::piped())
             .kill_on_drop(true)
             .spawn()?;
-        let said = child.stderr.take().ok_or("nothing can be heard of it")?;
+        let said = child.stderr.take().ok_or("its standard error is not piped")?;
         let mut lines = BufReader::new(said).lines();
         let (shown, mut links) = mpsc::channel(4);
-        // All that it says is read, so that it never waits for us.
+        // Reads all output, because a full pipe would block the process.
         tokio::spawn(async move {
             while let Ok(Some(line)) = lines.next_line().await {
                 if let Some(link) = line.strip_prefix("console: ") {
-                    // The receiver goes with `ServedConsole`; the output is still read to its end.
+                    // Fails once `ServedConsole` is gone; the output is still read to its end.
                     _ = shown.send(link.to_owned()).await;
                 }
             }
@@ -68,7 +68,7 @@ impl ServedConsole {
         switchboard_wire::prepare_tls();
         let client = reqwest::Client::new();
         let welcome = client.get(&link).send().await?;
-        let cookie = welcome.headers().get(SET_COOKIE).ok_or("nobody was signed in")?.to_str()?;
+        let cookie = welcome.headers().get(SET_COOKIE).ok_or("no session cookie")?.to_str()?;
         let cookie = cookie.split(';').next().unwrap_or_default().to_owned();
         let base = link.split("/?").next().unwrap_or_default().to_owned();
         let page = client.get(&base).header(COOKIE, &cookie).send().await?.text().await?;
@@ -77,7 +77,7 @@ impl ServedConsole {
         Ok(Self { child, links, base, cookie, token, client })
     }
 
-    /// A link that signs another browser in.
+    /// Requests a link that signs in another browser.
     pub(super) async fn next_link(&mut self) -> Result<String> {
         let address = format!("{}/sign-in/link", self.base);
         let asked = self.client.post(address).header(ORIGIN, &self.base).json(&json!({}));
@@ -85,7 +85,7 @@ impl ServedConsole {
         next(&mut self.links).await
     }
 
-    /// How long an answer takes, and how large it is.
+    /// Returns the median time until an answer is complete, and its size.
     pub(super) async fn time_request(&self, path: &str, passes: usize) -> Result<TimedAnswer> {
         let mut taken = Vec::new();
         let mut bytes = 0;
@@ -104,7 +104,7 @@ impl ServedConsole {
         Ok(asked.send().await?.error_for_status()?.json().await?)
     }
 
-    /// The last call of so many pages.
+    /// Follows the pages and returns the last call of the last one.
     pub(super) async fn last_of_pages(&self, pages: usize) -> Result<String> {
         let mut path = "/api/v1/calls".to_owned();
         let mut last = String::new();
@@ -113,15 +113,15 @@ impl ServedConsole {
             last = page
                 .get("next")
                 .and_then(Value::as_str)
-                .ok_or("there are not as many pages")?
+                .ok_or("the record has too few pages")?
                 .to_owned();
             path = format!("/api/v1/calls?before={last}");
         }
         Ok(last)
     }
 
-    /// Looks for a text that is nowhere until there is nothing before; in how many parts, and how
-    /// many seconds it took.
+    /// Searches the whole record for a text that does not occur. Returns the number of parts and
+    /// the seconds.
     pub(super) async fn whole_search(&self, text: &str) -> Result<(usize, f64)> {
         let begun = Instant::now();
         let first = format!("/api/v1/calls?text={text}");
@@ -148,7 +148,7 @@ impl ServedConsole {
         Ok(all)
     }
 
-    /// How many events a second one page is told of while others call as fast as they can.
+    /// Returns how many events per second a page receives while callers call as fast as they can.
     pub(super) async fn events(&self) -> Result<f64> {
         let address = format!("{}/api/v1/events", self.base);
         let asked = self.client.get(address).header(COOKIE, &self.cookie);
@@ -183,24 +183,25 @@ impl ServedConsole {
     }
 
     pub(super) async fn stop(mut self) {
-        // The child may have exited already; the benchmark keeps nothing of it.
+        // Fails if the child has exited already; the benchmark needs nothing from it.
         _ = self.child.kill().await;
     }
 }
 
 async fn next(links: &mut mpsc::Receiver<String>) -> Result<String> {
     let link = tokio::time::timeout(READY_TIMEOUT, links.recv()).await?;
-    Ok(link.ok_or("it ended before it said where it is")?)
+    Ok(link.ok_or("`serve` exited before it printed its link")?)
 }
 
-/// Each call is told twice: when it begins and when it ends.
+/// Calls per second. Each causes two events: its start and its end.
 const CALLS_A_SECOND: &str = "750";
-/// For each of the two pages, which are in front one after the other.
+/// Number of calls per page. The two pages are in the foreground one after the other.
 const CALLS: &str = "3000";
 const FLOOD_TIMEOUT: Duration = Duration::from_secs(180);
 
 const STORY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../testkit/clients/console_flood.mjs");
 
+/// Opens the pages in a browser while calls run, and returns its measurements.
 pub(super) async fn flood(served: &mut ServedConsole, testenv: &Path) -> Result<Value> {
     let link = served.next_link().await?;
     let browsing = Command::new(testenv.join("npm/node_modules/node/bin/node"))
@@ -214,7 +215,7 @@ pub(super) async fn flood(served: &mut ServedConsole, testenv: &Path) -> Result<
     let told = tokio::time::timeout(FLOOD_TIMEOUT, browsing).await??;
     let seen: Value = serde_json::from_slice(&told.stdout)?;
     match seen.get("failed").and_then(Value::as_str) {
-        Some(why) => Err(format!("the browser did not come to its end: {why}").into()),
+        Some(why) => Err(format!("the browser failed: {why}").into()),
         None => Ok(seen),
     }
 }

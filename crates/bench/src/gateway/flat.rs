@@ -1,4 +1,4 @@
-//! Whether a call costs the same however many tools and clients there are.
+//! The cost of a call with few and with many tools and clients.
 
 use serde_json::json;
 
@@ -14,10 +14,10 @@ use crate::report::{ReportSection, Table, at_most, number};
 
 const TOOLS: [usize; 2] = [10, 5_000];
 const CLIENTS: [usize; 2] = [1, 1_000];
-/// How much more a call may cost where there is much more beside it.
+/// Maximum cost of a call with many tools or clients, relative to few.
 const MAX_GROWTH: f64 = 1.1;
 
-/// Compares few with many, and reports.
+/// Compares few tools and clients with many, and returns the report.
 pub(super) async fn section(pace: MeasurePace, places: ProgramPaths<'_>) -> Result<ReportSection> {
     eprintln!("10 and 5,000 tools");
     let tools = tools(pace).await?;
@@ -43,7 +43,7 @@ pub(super) async fn section(pace: MeasurePace, places: ProgramPaths<'_>) -> Resu
     let targets = vec![
         at_most("CPU per call, 5000 to 10 tools".to_owned(), MAX_GROWTH, growth(&tools), "x"),
         at_most(
-            "CPU per call, 1000 clients to 1, beside the same of the floor".to_owned(),
+            "CPU per call, 1000 clients to 1, relative to the floor".to_owned(),
             MAX_GROWTH,
             beyond_the_floor,
             "x",
@@ -55,7 +55,7 @@ pub(super) async fn section(pace: MeasurePace, places: ProgramPaths<'_>) -> Resu
             "Ours with everything on, HTTP to stdio, 200 B. Tools: 64 in flight, two gateways in \
                turns. Clients: one call at a time, by one client or by each of a thousand in turn, \
                each with a connection and a session of its own (2025-11-25). The floor has no \
-               sessions: what a thousand connections cost it is what they cost anybody."
+               sessions: its growth is the cost of a thousand connections alone."
                 .to_owned(),
         table: Table { head: "with|CPU µs/call|p50 µs|x the fewest", rows },
         targets,
@@ -81,7 +81,7 @@ async fn tools(pace: MeasurePace) -> Result<[Vec<TurnResult>; 2]> {
     take_turns(both, [order; 2], pace).await
 }
 
-/// Ours with one and with many clients, and the floor with as many.
+/// Measures our gateway and the floor, each with one and with many clients.
 async fn clients(
     pace: MeasurePace,
     places: ProgramPaths<'_>,
@@ -100,7 +100,7 @@ async fn clients(
     Ok(([few, many], [floor_few, floor_many]))
 }
 
-/// Lets gateways work in turns, each with its own order; the first pass warms up.
+/// Runs gateways in turns, each with its own order. The first pass is a warm-up.
 async fn take_turns<const N: usize>(
     mut all: [RunningGateway; N],
     orders: [LoadOrder; N],

@@ -1,4 +1,4 @@
-//! `gateway`: one call through every gateway, beside a proxy that only forwards bytes.
+//! `gateway`: one call through every gateway, compared with a proxy that only forwards bytes.
 
 mod flat;
 mod passes;

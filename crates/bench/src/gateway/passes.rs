@@ -1,5 +1,5 @@
-//! Runs every gateway of a way with every load: short turns, pass by pass, each time in another
-//! order, while all of them are alive.
+//! Runs all gateways of a route with every load: short turns, pass by pass, each time in a
+//! different order. All of them stay running meanwhile.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use crate::error::Result;
 use crate::report::ReportSection;
 use crate::suite::SuiteOptions;
 
-/// A case with slow gateways ends after this, but not before it had a few passes.
+/// Maximum duration of a case, once it has had [`MIN_PASSES`].
 const CASE_LIMIT: Duration = Duration::from_secs(45);
 const MIN_PASSES: usize = 4;
 
@@ -29,7 +29,7 @@ pub(super) struct GatewayRow {
     pub(super) turns: Vec<TurnResult>,
 }
 
-/// What one gateway is on a way, whatever the load.
+/// Start time and idle memory of a gateway on a route.
 pub(super) struct GatewayFootprint {
     pub(super) route: CallRoute,
     pub(super) contestant: GatewayContestant,
@@ -41,14 +41,14 @@ pub(super) struct GatewayFootprint {
 pub(super) struct GatewayRows {
     pub(super) rows: Vec<GatewayRow>,
     pub(super) standings: Vec<GatewayFootprint>,
-    /// Who failed, where and why.
+    /// Gateway and place of each failure, with the reason.
     pub(super) failures: Vec<(String, String)>,
 }
 
 struct ContestantEntry {
     contestant: GatewayContestant,
     running: RunningGateway,
-    /// Whoever failed once takes no more turns on this way.
+    /// Whether it failed; it then takes no more turns on this route.
     failed: bool,
 }
 
@@ -62,7 +62,7 @@ impl GatewayRows {
     }
 }
 
-/// Measures all gateways on one way.
+/// Measures all gateways on one route.
 async fn run_route(
     rows: &mut GatewayRows,
     route: CallRoute,
@@ -106,12 +106,12 @@ async fn measure(
     let order = LoadOrder { milliseconds, bytes, in_flight, connections: in_flight };
     let mut turns: Vec<Vec<TurnResult>> = entries.iter().map(|_| Vec::new()).collect();
     let started = Instant::now();
-    // The first pass warms up and does not count.
+    // The first pass is a warm-up and is not counted.
     for pass in 0..=passes {
         if pass > MIN_PASSES && started.elapsed() > CASE_LIMIT {
             break;
         }
-        // Whoever comes first may have it worse, so that it is another one each time.
+        // Rotates the order, because the first turn of a pass may be at a disadvantage.
         for place in 0..entries.len() {
             let at = (place + pass) % entries.len();
             let (Some(entry), Some(own)) = (entries.get_mut(at), turns.get_mut(at)) else {
@@ -138,12 +138,12 @@ async fn measure(
     }
 }
 
-/// The case in which memory is compared.
+/// Returns the case in which memory is compared.
 pub(super) const fn fullest_case(route: CallRoute, bytes: usize) -> GatewayCase {
     GatewayCase { route, bytes, in_flight: MAX_IN_FLIGHT }
 }
 
-/// Measures, `passes` turns each, and gives what to print.
+/// Measures all gateways, `passes` turns each, and returns the report.
 pub(crate) async fn sections(
     options: &SuiteOptions,
     passes: usize,
@@ -160,7 +160,7 @@ pub(crate) async fn sections(
     if options.crate_peer {
         wanted.push(PeerGateway::CrateProxy);
     }
-    let target = program.ancestors().nth(2).ok_or("this program lies in no target folder")?;
+    let target = program.ancestors().nth(2).ok_or("this program is not in a target folder")?;
     let peers = peers::install(target.join("bench-peers"), &wanted).await?;
     let mut contestants = GatewayContestant::OWN.to_vec();
     contestants.extend(peers.installed.iter().copied().map(GatewayContestant::Peer));

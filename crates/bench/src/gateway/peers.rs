@@ -1,4 +1,4 @@
-//! Installs the gateways of others, in pinned versions, each once.
+//! Installs the gateways of other projects, each once, in pinned versions.
 
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
@@ -9,7 +9,7 @@ use tokio::process::Command;
 
 use crate::error::Result;
 
-/// No installation takes longer.
+/// Maximum duration of an installation.
 const INSTALL_TIMEOUT: Duration = Duration::from_secs(600);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -31,7 +31,7 @@ struct PeerPackage {
     folder: &'static str,
 }
 
-/// Where the peers are, and which could not be installed.
+/// The folder of the peers, with the installed and the missing ones.
 pub(super) struct PeerGateways {
     pub(super) folder: PathBuf,
     pub(super) installed: Vec<PeerGateway>,
@@ -39,7 +39,7 @@ pub(super) struct PeerGateways {
 }
 
 impl PeerGateway {
-    /// Those that install within a minute or so.
+    /// Peers that install within about a minute.
     pub(super) const USUAL: [Self; 5] =
         [Self::Supergateway, Self::OneMcp, Self::PythonProxy, Self::Mcpo, Self::FastMcp];
 
@@ -63,10 +63,10 @@ impl PeerGateway {
         self.package().title
     }
 
-    /// What it does not run without, and does not say.
+    /// Returns pinned packages that it needs but does not declare.
     const fn extra_packages(self) -> &'static [&'static str] {
         match self {
-            // It does not load with version 2 of the SDK, nor with a newer FastAPI.
+            // Does not load with version 2 of the SDK, nor with a newer FastAPI.
             Self::Mcpo => &["mcp==1.30.0", "fastapi==0.115.14"],
             _ => &[],
         }
@@ -77,7 +77,8 @@ impl PeerGateway {
     }
 }
 
-/// Installs what is wanted below `folder`; what fails is missing and said so.
+/// Installs the wanted peers below `folder`. A peer that fails is listed as missing, with the
+/// reason.
 pub(super) async fn install(folder: PathBuf, wanted: &[PeerGateway]) -> Result<PeerGateways> {
     let mut peers = PeerGateways { folder, installed: Vec::new(), missing: Vec::new() };
     for peer in wanted {
@@ -133,7 +134,8 @@ async fn install_one(peer: PeerGateway, home: &Path) -> Result<()> {
     }
 }
 
-/// Runs an installer; its last words are the reason when it fails.
+/// Runs an installer. If it fails, the reason is the first line of standard error with the word
+/// "error", or the last line.
 async fn run_installer(command: &mut Command) -> Result<()> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true);
     let running = tokio::time::timeout(INSTALL_TIMEOUT, command.spawn()?.wait_with_output()).await;

@@ -5,12 +5,12 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// Where a gateway's processes are found.
+/// The root of a gateway's processes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ProcessRoot {
-    /// This process and all below it.
+    /// This process and its descendants.
     Process(u32),
-    /// All below this process, which is the load client that started the gateway.
+    /// The descendants of this process, the load client that started the gateway.
     Below(u32),
 }
 
@@ -19,7 +19,7 @@ pub(super) enum ProcessRoot {
 pub(super) struct ProcessTree(Vec<u32>);
 
 impl ProcessTree {
-    /// Looks who is there. Empty where the system does not tell.
+    /// Lists the current processes of the gateway. Without `/proc`, descendants are missing.
     pub(super) fn snapshot(root: ProcessRoot) -> Self {
         let (first, mut members) = match root {
             ProcessRoot::Process(process) => (process, vec![process]),
@@ -39,13 +39,13 @@ impl ProcessTree {
         Self(members)
     }
 
-    /// The time that these processes have run so far.
+    /// Returns the processor time of these processes so far.
     pub(super) fn processor_time(&self) -> Duration {
         self.0.iter().map(|process| processor_time(*process)).sum()
     }
 
-    /// Resident memory in MB. What several of them run is there once: of a further process of the
-    /// same program only what is its own counts.
+    /// Returns the resident memory in MB. Pages of a program are shared, so only the first process
+    /// of each program counts in full; others count with their anonymous memory.
     pub(super) fn resident_mb(&self) -> f64 {
         let mut programs = BTreeSet::new();
         let mut bytes = 0;
@@ -83,12 +83,13 @@ fn children() -> BTreeMap<u32, Vec<u32>> {
     children
 }
 
-/// A name may hold spaces and brackets, so that the fields after its last bracket count.
+/// Returns the parent process. The process name may contain spaces and brackets, so fields are
+/// counted after its last bracket.
 fn parent_in(stat: &str) -> Option<u32> {
     stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
-/// The server that all are measured with is this program under another command.
+/// Whether a process is the server behind the gateway: this program with the command `raw-server`.
 fn is_upstream(process: u32) -> bool {
     let is_ours =
         fs::read_link(proc_path(process).join("exe")).ok() == std::env::current_exe().ok();
@@ -96,7 +97,8 @@ fn is_upstream(process: u32) -> bool {
     is_ours && words.split(|byte| *byte == 0).nth(1) == Some(b"raw-server")
 }
 
-/// The times of a process are only told to the hundredth of a second, those of threads exactly.
+/// Sums the times of the threads, which `/proc` has in nanoseconds. That of the process has a
+/// resolution of only a hundredth of a second.
 fn processor_time(process: u32) -> Duration {
     let mut nanoseconds = 0;
     for thread in fs::read_dir(proc_path(process).join("task")).into_iter().flatten().flatten() {

@@ -1,4 +1,4 @@
-//! How long it takes until a client sees the tools of many servers.
+//! Time until a client sees the tools of many servers.
 
 use std::time::Instant;
 
@@ -12,14 +12,14 @@ use crate::error::Result;
 use crate::meter::median;
 use crate::report::{ReportSection, Table, at_most, number};
 
-/// How many servers there are, one of which is slow.
+/// Numbers of servers, one of which is slow.
 const COUNTS: [usize; 3] = [1, 10, 50];
-/// How long the slowest server takes before it answers.
+/// How long the slowest server takes to answer.
 const SLOWEST_MS: u64 = 1_000;
-/// No start takes longer.
+/// Maximum number of requests for the list per start.
 const MAX_TRIES: usize = 6_000;
 
-/// Starts ever more servers behind our gateway, and reports.
+/// Starts more and more servers behind our gateway, and returns the report.
 pub(super) async fn section(passes: usize) -> Result<ReportSection> {
     let mut rows = Vec::new();
     let mut targets = Vec::new();
@@ -52,9 +52,9 @@ pub(super) async fn section(passes: usize) -> Result<ReportSection> {
         title: "gateway, ready".to_owned(),
         note: format!(
             "From the start of the process to a list with the tools of all stdio servers; they \
-             answer after 100 to 500 ms, and one of them after {SLOWEST_MS} ms. Beside it the time \
-             until that server alone, and all of them, have answered a bare client. Median of \
-             {passes}."
+             answer after 100 to 500 ms, and one of them after {SLOWEST_MS} ms. For \
+             comparison, the time until that server alone, and all of them, have answered a bare \
+             client. Median of {passes}."
         ),
         table: Table { head, rows },
         targets,
@@ -70,12 +70,14 @@ fn delays(count: usize) -> Vec<Vec<String>> {
     all.into_iter().map(|delay| vec!["--delay-ms".to_owned(), delay]).collect()
 }
 
+/// Returns the milliseconds until the floor has the tools of all servers.
 async fn bare_seconds(words: &[Vec<String>]) -> Result<f64> {
     let started = Instant::now();
     start_bare(words.to_vec()).await?;
     Ok(started.elapsed().as_secs_f64() * 1e3)
 }
 
+/// Returns the milliseconds until our gateway lists the tools of all servers.
 async fn gateway_seconds(words: &[Vec<String>]) -> Result<f64> {
     let home = TempDir::new()?;
     let listen = format!("127.0.0.1:{}", free_port()?);
@@ -90,7 +92,7 @@ async fn gateway_seconds(words: &[Vec<String>]) -> Result<f64> {
     Ok(milliseconds)
 }
 
-/// Asks for the list until it has the tools of all servers.
+/// Requests the list until it contains the tools of all servers.
 async fn wait_until_listed(url: &str, servers: usize) -> Result<()> {
     let params = format!(r#"{{"_meta":{}}}"#, meta());
     let mut last = "nothing answered".to_owned();
@@ -101,6 +103,7 @@ async fn wait_until_listed(url: &str, servers: usize) -> Result<()> {
         };
         match asked.await {
             Ok(list) => {
+                // Every server has a tool `echo`, which the gateway lists with a prefix.
                 let found = list.matches(r#"__echo""#).count();
                 if found >= servers {
                     return Ok(());

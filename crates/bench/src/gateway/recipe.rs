@@ -1,4 +1,4 @@
-//! How every gateway is started on every way.
+//! Commands that start each gateway on each route.
 
 use std::path::{Path, PathBuf};
 
@@ -9,20 +9,20 @@ use super::route::CallRoute;
 use super::route::GatewayContestant;
 use crate::error::Result;
 
-/// What a gateway is started with.
+/// The context in which a gateway is started.
 pub(super) struct RecipeContext<'a> {
     pub(super) route: CallRoute,
-    /// Where the server is, if it is reached over HTTP.
+    /// Address of the server, if it is reached over HTTP.
     pub(super) upstream: Option<&'a str>,
-    /// The port that the gateway is to take, if clients come over HTTP.
+    /// Port for the gateway to listen on, if clients connect over HTTP.
     pub(super) port: u16,
-    /// A folder for its files.
+    /// Folder for the gateway's files.
     pub(super) home: &'a Path,
     pub(super) peers: &'a Path,
     pub(super) testenv: Option<&'a Path>,
 }
 
-/// A command, and where what it starts is then found.
+/// The command and environment that start a gateway, and the path of its endpoint.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct GatewayRecipe {
     pub(super) command: Vec<String>,
@@ -30,7 +30,7 @@ pub(super) struct GatewayRecipe {
     pub(super) path: &'static str,
 }
 
-/// The servers behind one of ours, each with further words after `raw-server stdio`.
+/// Returns the configuration of stdio servers, each with further arguments of `raw-server stdio`.
 pub(super) fn stdio_servers(words: &[Vec<String>]) -> Result<Value> {
     let program = own_program()?;
     let mut servers = Map::new();
@@ -42,7 +42,7 @@ pub(super) fn stdio_servers(words: &[Vec<String>]) -> Result<Value> {
     Ok(Value::Object(servers))
 }
 
-/// `switchboard serve` for these servers.
+/// Returns the recipe of `switchboard serve` with these servers.
 pub(super) fn own_recipe(home: &Path, servers: &Value, more: &[&str]) -> Result<GatewayRecipe> {
     let file = home.join("config.json");
     let config = json!({ "mcpServers": servers, "settings": { "builtin": false } });
@@ -55,7 +55,7 @@ pub(super) fn own_recipe(home: &Path, servers: &Value, more: &[&str]) -> Result<
     Ok(GatewayRecipe { command, environment, path: "/mcp" })
 }
 
-/// The command of a gateway; nothing where the client reaches the server itself.
+/// Returns the recipe of a gateway, or `None` if the client connects to the server directly.
 pub(super) fn recipe(
     contestant: GatewayContestant,
     around: &RecipeContext<'_>,
@@ -169,7 +169,7 @@ fn config_file(around: &RecipeContext<'_>, member: &str) -> Result<PathBuf> {
     Ok(file)
 }
 
-/// The Node of the test environment where there is one, else that of the system.
+/// Returns the Node of the test environment, or else that of the system.
 fn node(around: &RecipeContext<'_>) -> Result<String> {
     let own = around.testenv.map(|testenv| testenv.join("npm/node_modules/node/bin/node"));
     own.filter(|node| node.exists()).map_or_else(|| Ok("node".to_owned()), |node| text(&node))
@@ -185,5 +185,5 @@ fn own_program() -> Result<String> {
 }
 
 fn text(path: &Path) -> Result<String> {
-    path.to_str().map(str::to_owned).ok_or_else(|| "a path is not text".into())
+    path.to_str().map(str::to_owned).ok_or_else(|| "a path is not valid UTF-8".into())
 }

@@ -1,4 +1,4 @@
-//! What is measured: how the client reaches the gateway, how that reaches the server, and the load.
+//! The cases: transport from client to gateway, transport from gateway to server, and load.
 
 use std::fmt;
 
@@ -15,29 +15,29 @@ pub(super) enum CallRoute {
     StdioToStdio,
 }
 
-/// One thing to measure of every gateway.
+/// A case that is measured for every gateway.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(super) struct GatewayCase {
     pub(super) route: CallRoute,
-    /// Bytes of text, there and back.
+    /// Bytes of text in each direction.
     pub(super) bytes: usize,
-    /// Calls that are under way at the same time.
+    /// Number of calls in flight.
     pub(super) in_flight: usize,
 }
 
 pub(super) const SMALL: usize = 200;
 pub(super) const LARGE: usize = 16 << 10;
 pub(super) const SIZES: [usize; 2] = [SMALL, LARGE];
-/// As many calls are under way where processor time is compared.
+/// Number of calls in flight for the comparison of processor time.
 pub(super) const MANY: usize = 64;
-/// As many calls are under way where memory is compared.
+/// Number of calls in flight for the comparison of memory.
 pub(super) const MAX_IN_FLIGHT: usize = 256;
 pub(super) const IN_FLIGHT: [usize; 4] = [1, 16, MANY, MAX_IN_FLIGHT];
 
 impl CallRoute {
     pub(super) const ALL: [Self; 3] = [Self::HttpToHttp, Self::HttpToStdio, Self::StdioToStdio];
 
-    /// Whether the server behind it is reached over HTTP.
+    /// Whether the gateway connects to the server over HTTP.
     pub(super) const fn has_http_upstream(self) -> bool {
         matches!(self, Self::HttpToHttp)
     }
@@ -53,7 +53,7 @@ impl CallRoute {
     }
 }
 
-/// A payload's size as people write it.
+/// Formats a payload size.
 pub(super) fn size(bytes: usize) -> String {
     if bytes >= 1 << 10 { format!("{} KiB", bytes >> 10) } else { format!("{bytes} B") }
 }
@@ -74,7 +74,7 @@ impl fmt::Display for GatewayCase {
     }
 }
 
-/// Something between a client and a server, or nothing.
+/// A gateway between client and server; [`Self::Direct`] is none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum GatewayContestant {
@@ -86,7 +86,7 @@ pub(super) enum GatewayContestant {
 }
 
 impl GatewayContestant {
-    /// Ourselves, and what we are compared with first.
+    /// Our gateway, and the baselines.
     pub(super) const OWN: [Self; 4] = [Self::Direct, Self::Floor, Self::Recorded, Self::Unrecorded];
 
     pub(super) const fn title(self) -> &'static str {
@@ -99,7 +99,7 @@ impl GatewayContestant {
         }
     }
 
-    /// Whether it can be put on this way.
+    /// Whether it supports this route.
     pub(super) const fn takes(self, route: CallRoute) -> bool {
         match (self, route) {
             (Self::Direct | Self::Floor | Self::Recorded | Self::Unrecorded, _) => true,
@@ -123,7 +123,7 @@ impl GatewayContestant {
         }
     }
 
-    /// What it calls the tool `echo` of the server `raw0`.
+    /// Returns its name for the tool `echo` of the server `raw0`.
     pub(super) const fn tool(self) -> &'static str {
         match self {
             Self::Recorded | Self::Unrecorded => "raw0__echo",

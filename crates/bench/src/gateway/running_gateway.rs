@@ -1,4 +1,4 @@
-//! A gateway that runs, with the load client that calls through it.
+//! A running gateway with the load client that calls through it.
 
 use std::net::TcpListener;
 use std::path::Path;
@@ -18,21 +18,21 @@ use crate::client::{EndpointProtocol, HttpServer, LoadOrder, PipedProcess, start
 use crate::error::{BenchError, Result};
 use crate::load::LoadResult;
 
-/// No turn takes longer, not even of a slow gateway on a busy machine.
+/// Maximum duration of a turn, even of a slow gateway on a busy machine.
 const TURN_TIMEOUT: Duration = Duration::from_secs(90);
-/// How long a process may take to leave before it is killed.
+/// How long a process may take to exit before it is killed.
 const CLOSE_GRACE: Duration = Duration::from_secs(5);
 
-/// Where peers and programs are.
+/// Folders of the peers and of the test environment.
 #[derive(Clone, Copy)]
 pub(super) struct ProgramPaths<'a> {
     pub(super) peers: &'a Path,
     pub(super) testenv: Option<&'a Path>,
 }
 
-/// A gateway and its client. Whatever was started ends when this is dropped.
+/// A gateway and its client. Dropping it ends all processes that were started.
 pub(super) struct RunningGateway {
-    /// Since it was started until it answered a first call.
+    /// Time from its start to its first answer.
     pub(super) ready: Duration,
     pub(super) idle_mb: f64,
     input: ChildStdin,
@@ -52,12 +52,12 @@ pub(super) struct TurnResult {
     pub(super) rate: f64,
     /// Processor time of the gateway per call, in microseconds.
     pub(super) cpu: f64,
-    /// Resident memory in the middle of the turn.
+    /// Resident memory in MB in the middle of the turn.
     pub(super) resident_mb: f64,
 }
 
 impl RunningGateway {
-    /// Starts a gateway on a way and waits for its first answer.
+    /// Starts a gateway on a route and waits for its first answer.
     pub(super) async fn start(
         contestant: GatewayContestant,
         route: CallRoute,
@@ -87,7 +87,7 @@ impl RunningGateway {
         Self::start_with(target, contestant.speech(), contestant.tool(), home, upstream).await
     }
 
-    /// Starts one of our own gateways with a recipe of its own.
+    /// Starts our gateway from the recipe that `make` returns.
     pub(super) async fn start_ours(
         make: impl FnOnce(&Path, &str) -> Result<GatewayRecipe>,
         speech: EndpointProtocol,
@@ -108,7 +108,7 @@ impl RunningGateway {
     ) -> Result<Self> {
         let started = Instant::now();
         let mut command = Command::new(std::env::current_exe()?);
-        let speech = speech.to_possible_value().ok_or("every way to speak has a name")?;
+        let speech = speech.to_possible_value().ok_or("every protocol has a name")?;
         command.args(["load-client", "--speech", speech.get_name(), "--tool", tool]);
         let mut gateway = None;
         match &target {
@@ -143,11 +143,12 @@ impl RunningGateway {
         Ok(Self { ready, idle_mb, input, output, client, gateway, root, _upstream, _home: home })
     }
 
-    /// Lets the client call for a while.
+    /// Runs one turn, in which the client calls through the gateway.
     pub(super) async fn turn(&mut self, order: LoadOrder) -> Result<TurnResult> {
         self.input.write_all(format!("{}\n", serde_json::to_string(&order)?).as_bytes()).await?;
         line(&mut self.output).await?;
-        // Whoever closes idle connections does not pay for new ones here.
+        // After the client has connected, so that a gateway that closes idle connections does not
+        // pay for new ones.
         let tree = self.root.map(ProcessTree::snapshot).filter(|tree| !tree.is_empty());
         let before = tree.as_ref().map(ProcessTree::processor_time);
         self.input.write_all(b"\n").await?;
@@ -170,7 +171,7 @@ impl RunningGateway {
         })
     }
 
-    /// Ends the client and the gateway; what does not leave is killed.
+    /// Ends the client and the gateway, and kills them if they do not exit.
     pub(super) async fn stop(self) {
         drop(self.input);
         for process in [Some(self.client), self.gateway].into_iter().flatten() {
@@ -185,7 +186,7 @@ enum GatewayTarget {
     Pipe(GatewayRecipe),
 }
 
-/// Ends a process; if it does not leave, it is killed.
+/// Asks a process to exit, and kills it after [`CLOSE_GRACE`].
 pub(super) async fn stop_process(mut process: Child) {
     ask_to_leave(&process);
     if tokio::time::timeout(CLOSE_GRACE, process.wait()).await.is_err() {
@@ -194,7 +195,7 @@ pub(super) async fn stop_process(mut process: Child) {
     }
 }
 
-/// Starts a gateway that is reached over HTTP.
+/// Starts a gateway that clients reach over HTTP.
 pub(super) fn spawn_gateway(recipe: &GatewayRecipe) -> Result<Child> {
     let (program, arguments) = recipe.command.split_first().ok_or("the command is empty")?;
     let mut command = Command::new(program);
@@ -203,11 +204,12 @@ pub(super) fn spawn_gateway(recipe: &GatewayRecipe) -> Result<Child> {
     Ok(command.spawn().map_err(|error| format!("`{program}` did not start: {error}"))?)
 }
 
-/// Why a gateway does not run any more; there is nothing to wait for where the client started it.
+/// Waits until the gateway exits and returns the error. Waits forever if the client started the
+/// gateway.
 async fn exit_error(gateway: Option<&mut Child>) -> BenchError {
     let Some(gateway) = gateway else { return std::future::pending().await };
     match gateway.wait().await {
-        Ok(status) => format!("it ended with {status}").into(),
+        Ok(status) => format!("the gateway exited with {status}").into(),
         Err(error) => error.into(),
     }
 }
@@ -215,13 +217,14 @@ async fn exit_error(gateway: Option<&mut Child>) -> BenchError {
 async fn line(output: &mut BufReader<ChildStdout>) -> Result<String> {
     let mut line = String::new();
     let read = tokio::time::timeout(TURN_TIMEOUT, output.read_line(&mut line)).await;
-    match read.map_err(|_| format!("nothing came within {TURN_TIMEOUT:?}"))?? {
+    match read.map_err(|_| format!("no answer within {TURN_TIMEOUT:?}"))?? {
         0 => Err("the load client ended".into()),
         _ => Ok(line),
     }
 }
 
-/// Another program may take the port before the gateway does; then the gateway says so and ends.
+/// Returns a port that is currently free. If another program takes it first, the gateway fails to
+/// start.
 pub(super) fn free_port() -> Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }

@@ -1,4 +1,4 @@
-//! The tables of gateways.
+//! The report on gateways.
 
 use serde_json::{Value, json};
 
@@ -17,10 +17,10 @@ const LATENCY: &str = "One call at a time, microseconds, medians of the passes. 
 const RATE: &str = "Calls per second, medians of the passes.";
 const COST: &str = "CPU is the processor time of the gateway's processes per call at 64 in flight, \
     without the server behind it; `x floor` is the median of the ratios within each pass. Memory \
-    is resident, of the same processes: before any load, and the most in the middle of a turn with \
-    256 in flight. Ready is the time from its start to its first answer.";
+    is the resident memory of the same processes: before any load, and the maximum in the middle of \
+    a turn with 256 in flight. Ready is the time from its start to its first answer.";
 
-/// What was measured, in three tables, with what was promised and who is missing.
+/// Returns three tables, with the targets and the gateways that are missing or failed.
 pub(super) fn sections(rows: &GatewayRows, peers: &PeerGateways) -> Vec<ReportSection> {
     let mut note = COST.to_owned();
     for (peer, why) in &peers.missing {
@@ -38,7 +38,7 @@ pub(super) fn sections(rows: &GatewayRows, peers: &PeerGateways) -> Vec<ReportSe
 }
 
 fn latency(rows: &GatewayRows) -> Table {
-    let head = "way|size|gateway|p50|added|p99|added";
+    let head = "route|size|gateway|p50|added|p99|added";
     let line = |row: &GatewayRow| {
         let mut line = begin(row.case, row.contestant);
         let direct = rows.find(row.case, GatewayContestant::Direct);
@@ -56,7 +56,7 @@ fn latency(rows: &GatewayRows) -> Table {
 }
 
 fn rate(rows: &GatewayRows) -> Table {
-    let head = "way|size|gateway|1 in flight|16|64|256";
+    let head = "route|size|gateway|1 in flight|16|64|256";
     let mut table = Table { head, rows: Vec::new() };
     for (route, contestant, bytes) in table_keys(rows) {
         let mut line = begin(GatewayCase { route, bytes, in_flight: 1 }, contestant);
@@ -70,7 +70,7 @@ fn rate(rows: &GatewayRows) -> Table {
 }
 
 fn cost(rows: &GatewayRows) -> Table {
-    let head = "way|size|gateway|CPU µs/call|x floor|MB idle|MB at 256|ready ms";
+    let head = "route|size|gateway|CPU µs/call|x floor|MB idle|MB at 256|ready ms";
     let mut table = Table { head, rows: Vec::new() };
     for (route, contestant, bytes) in table_keys(rows) {
         let case = GatewayCase { route, bytes, in_flight: MANY };
@@ -96,7 +96,7 @@ fn cost(rows: &GatewayRows) -> Table {
     table
 }
 
-/// Every gateway on every way with every size, in the order in which they were started.
+/// Returns every gateway on every route with every size, in the order in which they were started.
 fn table_keys(rows: &GatewayRows) -> Vec<(CallRoute, GatewayContestant, usize)> {
     let mut all = Vec::new();
     for route in CallRoute::ALL {
@@ -117,20 +117,20 @@ fn measurements(rows: &GatewayRows) -> Value {
     rows.rows.iter().map(of).collect()
 }
 
-/// How often the floor's processor time a call may take.
+/// Maximum processor time of a call relative to the floor's, by payload size.
 const CPU_RATIO_LIMITS: [(usize, f64); 2] = [(SMALL, 2.0), (LARGE, 1.5)];
-/// How many microseconds a call may take beyond the floor's.
+/// Maximum latency that a call adds to the floor's, in microseconds.
 const MAX_ADDED_MICROS: f64 = 100.0;
 const MAX_IDLE_MB: f64 = 20.0;
 const MAX_LOADED_MB: f64 = 45.0;
 
-/// Compares what was measured with what is promised.
+/// Compares the results with the targets.
 fn check_targets(rows: &GatewayRows) -> Vec<PerformanceTarget> {
     let mut targets = Vec::new();
     let was_measured =
         |route: &CallRoute| rows.standings.iter().any(|standing| standing.route == *route);
-    // What is promised is about clients over HTTP: two threads that copy a pipe into another are no
-    // gateway, and are there to be seen beside one.
+    // Targets apply to clients over HTTP only: between pipes, the floor is two threads that copy
+    // bytes, which is not comparable to a gateway.
     for route in [CallRoute::HttpToHttp, CallRoute::HttpToStdio].into_iter().filter(was_measured) {
         for (bytes, limit) in CPU_RATIO_LIMITS {
             let case = GatewayCase { route, bytes, in_flight: MANY };
@@ -151,7 +151,7 @@ fn check_targets(rows: &GatewayRows) -> Vec<PerformanceTarget> {
         };
         let idle = rows.standings.iter().find(is_ours).map_or(f64::NAN, |one| one.idle_mb);
         targets.push(at_most(format!("resident, idle: {route}"), MAX_IDLE_MB, idle, " MB"));
-        // Of small calls: 256 large ones that are under way need more than that by themselves.
+        // With small calls, because 256 large ones in flight alone need more than the limit.
         let row = rows.find(fullest_case(route, SMALL), GatewayContestant::Recorded);
         let full = row.map_or(f64::NAN, |row| largest(&row.turns));
         let what = format!("resident, 256 in flight: {route}, {}", size(SMALL));
@@ -170,7 +170,7 @@ fn against_floor(
     ours.zip(floor).map_or(f64::NAN, |(ours, floor)| compare(&ours.turns, &floor.turns))
 }
 
-/// The most memory of all turns.
+/// Returns the maximum resident memory of all turns.
 fn largest(turns: &[TurnResult]) -> f64 {
     turns.iter().map(|turn| turn.resident_mb).fold(f64::NAN, f64::max)
 }

@@ -1,4 +1,4 @@
-//! `prompt`: what a catalog costs in tokens, how good the estimate is, and what a change leaves.
+//! `prompt`: cost of a catalog in tokens, error of the estimate, and prefix that a change keeps.
 
 mod offered_servers;
 mod prefix;

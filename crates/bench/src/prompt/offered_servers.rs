@@ -1,4 +1,4 @@
-//! The catalog that is shown: from a file, or made up.
+//! The catalog to show: read from a file, or generated.
 
 use std::path::Path;
 
@@ -10,12 +10,12 @@ use switchboard_prompting::{ShownServer, ShownTool};
 use crate::error::Result;
 use crate::server::definitions;
 
-/// How many servers are made up, and how many tools each has.
+/// Number of generated servers, and of tools per server.
 const MADE_UP: (u64, usize) = (20, 25);
 
 pub(super) struct OfferedServers {
     servers: Vec<OfferedServer>,
-    /// The name of each tool among all, in the order of the servers.
+    /// Unique name of each tool for the model, in the order of the servers.
     names: Vec<String>,
 }
 
@@ -42,7 +42,7 @@ impl OfferedServers {
         let text = std::fs::read_to_string(file)
             .map_err(|cause| format!("cannot read {shown}: {cause}"))?;
         let servers = serde_json::from_str(&text)
-            .map_err(|cause| format!("{shown} is no catalog: {cause}"))?;
+            .map_err(|cause| format!("{shown} is not a catalog: {cause}"))?;
         Ok(Self::new(servers))
     }
 
@@ -70,7 +70,7 @@ impl OfferedServers {
         self.names.len()
     }
 
-    /// What a model may see of it, by the names of the servers.
+    /// Returns the servers as shown to a model, sorted by name.
     pub(super) fn shown_servers(&self) -> Vec<ShownServer<'_>> {
         let mut names = self.names.iter();
         self.servers

@@ -1,20 +1,20 @@
-//! How much of a prompt stays the same, byte for byte, when a server comes or goes.
+//! Length of the prompt prefix that stays the same, byte for byte, when a server comes or goes.
 
 use serde::Serialize;
 use switchboard_prompting::{PromptOptions, ShownServer, StableOrder, section};
 
 use crate::meter::median;
 
-/// So many servers, evenly spread, are the one that comes or goes.
+/// Number of servers, evenly spread, that are tried as the one that comes or goes.
 const TRIED_SERVERS: usize = 10;
 
-/// The order that servers are shown in.
+/// The order in which servers are shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum ServerOrder {
     Remembered,
     Name,
-    /// As they connected, so that what comes back comes last.
+    /// In the order of connecting: a server that returns is last.
     Arrival,
 }
 
@@ -28,23 +28,23 @@ impl ServerOrder {
     }
 }
 
-/// What stays of a prompt, in the middle of all that were tried.
+/// Length of the prefix that stays, as median of all tried servers.
 #[derive(Debug, PartialEq, Serialize)]
 pub(super) struct KeptPrefix {
     pub(super) order: ServerOrder,
-    /// The bytes of the whole prompt.
+    /// Size of the whole prompt.
     pub(super) bytes: usize,
-    /// Bytes up to the first that differs, when a server went and came back.
+    /// Bytes before the first difference after a server left and returned.
     pub(super) returned: f64,
-    /// The same as a share of the prompt before.
+    /// The same as a share of the previous prompt.
     pub(super) returned_share: f64,
-    /// Bytes up to the first that differs, when another server joins.
+    /// Bytes before the first difference after another server joined.
     pub(super) joined: f64,
-    /// The same as a share of the prompt before.
+    /// The same as a share of the previous prompt.
     pub(super) joined_share: f64,
 }
 
-/// Lets servers come and go, in every order.
+/// Measures the prefix for every order.
 pub(super) fn measure_prefixes(servers: &[ShownServer<'_>]) -> Vec<KeptPrefix> {
     [ServerOrder::Remembered, ServerOrder::Name, ServerOrder::Arrival]
         .map(|order| measure_prefix(order, servers))
@@ -80,7 +80,7 @@ fn measure_prefix(order: ServerOrder, servers: &[ShownServer<'_>]) -> KeptPrefix
     }
 }
 
-/// A prompt that is made anew whenever something changed.
+/// A prompt that is built again after every change.
 struct EvolvingPrompt {
     order: ServerOrder,
     memory: StableOrder,
@@ -91,7 +91,7 @@ impl EvolvingPrompt {
         Self { order, memory: StableOrder::new() }
     }
 
-    /// Shows the servers, which are given as they connected.
+    /// Builds the prompt for servers, given in the order in which they connected.
     fn show(&mut self, arrived: &[ShownServer<'_>]) -> String {
         let mut servers = arrived.to_vec();
         match self.order {
@@ -103,7 +103,7 @@ impl EvolvingPrompt {
     }
 }
 
-/// The bytes that two texts begin with, and which share of the first that is.
+/// Returns the length of the common prefix, and its share of the first text.
 fn common_prefix(before: &str, after: &str) -> (f64, f64) {
     let same = before.bytes().zip(after.bytes()).take_while(|(left, right)| left == right).count();
     (same as f64, same as f64 / before.len().max(1) as f64)

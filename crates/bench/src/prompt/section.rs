@@ -1,4 +1,4 @@
-//! The tables of what a catalog costs.
+//! The report on the cost of a catalog.
 
 use std::path::PathBuf;
 
@@ -11,14 +11,14 @@ use super::texts::{BUDGET, CatalogForm, count_tokens, forms};
 use crate::error::Result;
 use crate::report::{PerformanceTarget, ReportSection, Table, at_least, at_most, number};
 
-/// What is shown, and who counts.
+/// The catalog to show, and where to find the tokenizer.
 pub(crate) struct PromptPlan {
     pub(crate) catalog: Option<PathBuf>,
     pub(crate) testenv: Option<PathBuf>,
     pub(crate) repeats: usize,
 }
 
-/// Shows a catalog in every form, and reports what each costs.
+/// Shows a catalog in every form, and returns the report on the cost of each.
 pub(crate) async fn sections(plan: &PromptPlan) -> Result<Vec<ReportSection>> {
     let offered = match &plan.catalog {
         Some(file) => OfferedServers::read(file)?,
@@ -36,12 +36,12 @@ pub(crate) async fn sections(plan: &PromptPlan) -> Result<Vec<ReportSection>> {
             form.counted = Some(counts.by_ref().take(form.texts.len()).sum());
         }
     }
-    let whose = if plan.catalog.is_some() { "in the file" } else { "that were made up" };
+    let whose = if plan.catalog.is_some() { "from the file" } else { "that were generated" };
     let cost = ReportSection {
         title: "prompt".to_owned(),
         note: format!(
-            "{} servers {whose}, {} tools: what showing them costs, by our estimate and by the \
-             tokenizer `o200k`. Milliseconds of processor time to make it, median of {}.",
+            "{} servers {whose}, {} tools: the cost of showing them, by our estimate and by the \
+             tokenizer `o200k`. Milliseconds of processor time per form, median of {}.",
             servers.len(),
             offered.tools(),
             plan.repeats
@@ -73,7 +73,7 @@ fn cost_table(forms: &[CatalogForm], bytes: &[usize]) -> Table {
 }
 
 impl CatalogForm {
-    /// By how many percent the estimate is above the count.
+    /// Returns by how many percent the estimate exceeds the count.
     fn error(&self) -> Option<f64> {
         let counted = self.counted.filter(|counted| *counted > 0)? as f64;
         Some((self.estimated as f64 / counted - 1.0) * 100.0)
@@ -84,7 +84,7 @@ fn targets(forms: &[CatalogForm]) -> Vec<PerformanceTarget> {
     let mut targets = Vec::new();
     for form in forms {
         if form.within_budget {
-            // Where nobody counts, the estimate is what there is.
+            // Without a tokenizer, there is only the estimate.
             let tokens = form.counted.unwrap_or(form.estimated) as f64;
             targets.push(at_most(&form.title, BUDGET as f64, tokens, " tokens"));
         } else if let Some(error) = form.error() {
@@ -110,12 +110,12 @@ fn prefix_section(kept: &[KeptPrefix]) -> ReportSection {
         at_least(what, 100.0, share.unwrap_or(f64::NAN) * 100.0, " %")
     };
     ReportSection {
-        title: "prompt: what stays when a server comes or goes".to_owned(),
-        note: "Bytes of the text section up to the first that differs from the one before; the \
-               middle of ten servers, each of which goes and comes back, or joins the others."
+        title: "prompt: common prefix when a server comes or goes".to_owned(),
+        note: "Bytes of the text section before the first difference to the previous one; median \
+               of ten servers, each of which leaves and returns, or joins the others."
             .to_owned(),
         table: Table {
-            head: "order|bytes|one went and came back|one joined",
+            head: "order|bytes|one left and returned|one joined",
             rows: kept.iter().map(row).collect(),
         },
         targets: vec![

@@ -1,4 +1,4 @@
-//! What a model is shown of a catalog, in every form, and how long it takes to make it.
+//! The forms in which a catalog is shown to a model, and the time to build each.
 
 use std::hint::black_box;
 use std::path::Path;
@@ -16,26 +16,26 @@ use tokio::process::Command;
 use crate::error::Result;
 use crate::meter::{median, spent};
 
-/// The tokens that a catalog may cost in the smaller views.
+/// Maximum tokens of a catalog in the smaller views.
 pub(super) const BUDGET: usize = 4_000;
 
 #[derive(Serialize)]
 pub(super) struct CatalogForm {
     pub(super) title: String,
-    /// How much of the catalog it holds.
+    /// The level of detail.
     pub(super) level: &'static str,
-    /// Whether it was made to fit the budget.
+    /// Whether it was built to fit the budget.
     pub(super) within_budget: bool,
     pub(super) estimated: usize,
-    /// Tokens by the real tokenizer, where there is one.
+    /// Tokens by the real tokenizer, if it is installed.
     pub(super) counted: Option<usize>,
     pub(super) milliseconds: f64,
-    /// Text and definitions, which vendors count apart.
+    /// Text and definitions, which vendors count separately.
     #[serde(skip)]
     pub(super) texts: Vec<String>,
 }
 
-/// All forms, each made `repeats` times for the clock.
+/// Returns all forms, each built `repeats` times to measure the time.
 pub(super) fn forms(servers: &[ShownServer<'_>], repeats: usize) -> Vec<CatalogForm> {
     let options = PromptOptions::default();
     let vendors =
@@ -97,10 +97,10 @@ const fn word(level: DetailLevel) -> &'static str {
     }
 }
 
-/// Counting half a million tokens takes a second or two.
+/// Maximum duration of counting. Half a million tokens take a second or two.
 const COUNT_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The tokens of each text in the vocabulary `o200k`; nothing where there is no tokenizer.
+/// Counts the tokens of each text in the vocabulary `o200k`. Returns `None` without a tokenizer.
 pub(super) async fn count_tokens(
     texts: &[&str],
     testenv: Option<&Path>,
@@ -116,7 +116,7 @@ pub(super) async fn count_tokens(
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
     let mut process = command.spawn()?;
     let Some(mut input) = process.stdin.take() else { return Err("no pipe to Node".into()) };
-    // The texts are read to their end before anything is printed, so this cannot block both.
+    // Cannot deadlock: the script reads its whole input before it prints.
     input.write_all(&serde_json::to_vec(texts)?).await?;
     drop(input);
     let running = tokio::time::timeout(COUNT_TIMEOUT, process.wait_with_output()).await;
@@ -127,7 +127,7 @@ pub(super) async fn count_tokens(
     }
     let counts: Vec<usize> = serde_json::from_slice(&output.stdout)?;
     if counts.len() != texts.len() {
-        return Err("the tokenizer lost a text".into());
+        return Err("the tokenizer did not count every text".into());
     }
     Ok(Some(counts))
 }

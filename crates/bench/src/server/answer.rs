@@ -12,7 +12,7 @@ const WELCOME: &str = concat!(
     r#""serverInfo":{"name":"raw","version":"1"}}"#
 );
 
-/// What the server offers, written down once.
+/// The answers of the server, with the tool list serialized in advance.
 pub(super) struct RawAnswers {
     tools: String,
 }
@@ -46,7 +46,7 @@ impl RawAnswers {
         Self { tools: format!(r#"{{"tools":[{}]}}"#, listed.join(",")) }
     }
 
-    /// Adds the answer to `out`; says whether there is one.
+    /// Appends the answer to `out` and returns whether there is one.
     pub(super) fn write(&self, message: &[u8], out: &mut Vec<u8>) -> bool {
         let Ok(RequestFrame { id: Some(id), method, params }) = serde_json::from_slice(message)
         else {

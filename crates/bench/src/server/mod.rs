@@ -1,4 +1,4 @@
-//! The server that every client is measured against: it answers as cheaply as it can.
+//! The server that every client is measured against, which answers as cheaply as possible.
 
 mod answer;
 mod offer;

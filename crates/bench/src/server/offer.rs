@@ -1,4 +1,4 @@
-//! Made-up tools with names, descriptions and schemas of the usual size.
+//! Generated tools with names, descriptions and schemas of the usual size.
 
 use std::collections::BTreeSet;
 
@@ -19,12 +19,12 @@ pub(crate) struct MadeTool {
     pub(crate) definition: String,
 }
 
-/// `echo` and made-up tools; another `seed` makes up others.
+/// Returns `echo` and generated tools, which depend on `seed`.
 pub(crate) fn definitions(count: usize, seed: u64) -> Vec<MadeTool> {
     let mut made = vec![echo()];
     let mut names = BTreeSet::new();
     let mut draw = SeededDraw(seed);
-    // Names repeat now and then, so more are drawn than needed; there are 24,000 of them.
+    // More draws than tools, because names repeat: there are 24,000 of them.
     for _ in 0..count.saturating_mul(20) {
         if made.len() >= count {
             break;
@@ -42,7 +42,7 @@ pub(crate) fn definitions(count: usize, seed: u64) -> Vec<MadeTool> {
     made
 }
 
-/// What people and models ask a catalog of such tools, in whole sentences and in stumps of words.
+/// Returns search queries for such tools, from whole sentences to the first letters of a word.
 pub(crate) fn questions(count: usize) -> Vec<String> {
     let mut draw = SeededDraw(7);
     let question = |number: usize| {
@@ -88,7 +88,7 @@ fn definition(name: &str, verb: &str, thing: &str, place: &str) -> String {
     )
 }
 
-/// The same numbers in every run.
+/// A random generator with the same sequence in every run.
 struct SeededDraw(u64);
 
 impl SeededDraw {

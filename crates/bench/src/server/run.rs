@@ -1,4 +1,4 @@
-//! `raw-server stdio|http`: how the server is started.
+//! `raw-server stdio|http`: runs the server over one of the transports.
 
 use std::io::{Read as _, Write as _};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(crate) struct RawServerOptions {
     transport: RawTransport,
     #[arg(long, default_value_t = 1)]
     tools: usize,
-    /// How long it takes to start
+    /// How long the server takes to start
     #[arg(long, default_value_t = 0)]
     delay_ms: u64,
 }
@@ -37,14 +37,14 @@ enum RawTransport {
 /// Runs the server until its input ends.
 pub(crate) fn run(options: &RawServerOptions) -> Result<()> {
     let answers = RawAnswers::new(options.tools);
-    // A server that is slow to start reads nothing meanwhile.
+    // Blocks on purpose: a server that starts slowly reads nothing until it has started.
     std::thread::sleep(Duration::from_millis(options.delay_ms));
     match options.transport {
         RawTransport::Stdio => serve_stdio(&answers),
         RawTransport::Http => {
             let runtime = tokio::runtime::Runtime::new()?;
             let served = runtime.block_on(serve_http(answers));
-            // The thread that waits for the input cannot be stopped.
+            // Does not wait for the thread that blocks on standard input, which cannot be stopped.
             runtime.shutdown_background();
             served
         }
@@ -53,7 +53,7 @@ pub(crate) fn run(options: &RawServerOptions) -> Result<()> {
 
 const READ_BYTES: usize = 256 << 10;
 
-/// Answers until the input ends.
+/// Answers lines until the input ends, with one write for all lines of a read.
 fn serve_stdio(answers: &RawAnswers) -> Result<()> {
     let mut input = std::io::stdin().lock();
     let mut output = raw_output()?;
@@ -92,7 +92,7 @@ fn serve_stdio(answers: &RawAnswers) -> Result<()> {
     }
 }
 
-/// Standard output without the line buffer that the standard library puts before it.
+/// Returns standard output without the line buffer of the standard library.
 #[cfg(unix)]
 pub(crate) fn raw_output() -> Result<std::fs::File> {
     use std::os::fd::AsFd as _;
@@ -115,8 +115,8 @@ async fn serve_http(answers: RawAnswers) -> Result<()> {
         .layer(DefaultBodyLimit::max(64 << 20))
         .with_state(Arc::new(answers));
     let prompt = listener.tap_io(|stream| {
-        // Without this, an answer in two writes waits for the client's delayed acknowledgement;
-        // late answers are still correct ones.
+        // Without it, an answer in two writes waits for the client's delayed acknowledgement. A
+        // failure is ignored, because late answers are still correct.
         _ = stream.set_nodelay(true);
     });
     tokio::select! {
@@ -134,12 +134,12 @@ async fn answer(State(answers): State<Arc<RawAnswers>>, body: Bytes) -> Response
     }
 }
 
-/// Whoever started the server holds the other end of its input.
+/// Waits for the end of standard input: the parent process holds the other end.
 async fn input_ended() {
     let ended = tokio::task::spawn_blocking(|| {
         let mut byte = [0];
         while std::io::Read::read(&mut std::io::stdin(), &mut byte).is_ok_and(|read| read > 0) {}
     });
-    // A reader that panicked cannot see the end of the input either, so the server ends.
+    // Also after a panic: without its reader, the server could not see the end of the input.
     _ = ended.await;
 }

@@ -24,37 +24,37 @@ use crate::commands::servers::edit::{Place, Scope, approve_now, scope_file};
 use crate::commands::{audit, bundle, consent, first_use};
 use crate::context::CommandContext;
 
-/// What to add, and how.
+/// Arguments of `switchboard add`.
 #[derive(Debug, Args)]
 pub(crate) struct AddArgs {
-    /// A name in the registry such as `io.github.owner/server`, a bundle `FILE.mcpb`, or a known server
+    /// Registry name such as `io.github.owner/server`, bundle `FILE.mcpb`, or known server
     #[arg(value_name = "NAME | FILE")]
     pub(crate) what: String,
-    /// The name for the entry; the last part of its own name by default
+    /// Name of the new entry (default: the last part of the server's name)
     #[arg(long = "as", value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// This version instead of the newest
+    /// Version to install instead of the newest
     #[arg(long, value_name = "VERSION")]
     pub(crate) version: Option<String>,
-    /// Run its package of this kind: `npm`, `pypi`, `oci`, `nuget` or `mcpb`
+    /// Run the package of this kind: `npm`, `pypi`, `oci`, `nuget` or `mcpb`
     #[arg(long, value_name = "KIND", conflicts_with = "remote")]
     pub(crate) package: Option<String>,
-    /// Use the server where it runs already
+    /// Connect to the server's remote endpoint instead of running a package
     #[arg(long)]
     pub(crate) remote: bool,
-    /// An answer to something that it asks for; `NAME=@FILE` reads it from a file (may be given several times)
+    /// Set an input of the server; `NAME=@FILE` reads the value from a file (can be repeated)
     #[arg(long, value_name = "NAME=VALUE")]
     pub(crate) set: Vec<String>,
-    /// The SHA-256 that the bundle must have
+    /// Expected SHA-256 digest of the bundle
     #[arg(long, value_name = "HEX")]
     pub(crate) digest: Option<String>,
-    /// Add it without a question; what is dangerous about it is asked all the same
+    /// Skip the confirmation; dangerous entries still require one
     #[arg(long, short)]
     pub(crate) yes: bool,
-    /// Show what would be added, and add nothing
+    /// Show the entry without adding it
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Replace a server of that name
+    /// Replace an existing server of that name
     #[arg(long)]
     pub(crate) force: bool,
     #[command(flatten)]
@@ -63,16 +63,12 @@ pub(crate) struct AddArgs {
     pub(crate) place: Place,
 }
 
-/// The server found for the name on the command line.
 struct AddOffer {
-    /// Default name of the entry.
     name: String,
-    /// The registry, file or list that it comes from.
     source: String,
     plan: InstallPlan,
     /// The bundle to unpack before the entry is written.
     bundle: Option<Bundle>,
-    /// Warnings to show before the user agrees.
     warnings: Vec<String>,
 }
 
@@ -80,6 +76,7 @@ pub(crate) async fn run(context: &CommandContext, wanted: &AddArgs) -> Result<u8
     let offer = offer(context, wanted).await?;
     let name = wanted.name.clone().unwrap_or(offer.name);
     let file = scope_file(context, wanted.place.scope)?;
+    // Answers come before the preview, because they are part of the command line that is shown.
     let answers = gather_answers(context, &offer.plan, &wanted.set).await?;
     let recipe = offer.plan.fill(&answers).map_err(plan_error)?;
     let mut entry = recipe.entry();
@@ -103,9 +100,12 @@ pub(crate) async fn run(context: &CommandContext, wanted: &AddArgs) -> Result<u8
     let dangers: Vec<&str> =
         findings.iter().filter(|one| one.is_danger()).map(|one| one.word.as_str()).collect();
     if let (Scope::User, false) = (wanted.place.scope, dangers.is_empty()) {
+        // The user's file records the accepted dangers; a project's entry is approved by digest
+        // instead.
         entry.insert("dangerous".to_owned(), json!(dangers));
     }
     if let Some(bundle) = &offer.bundle {
+        // Unpack first: an entry must never point to files that do not exist.
         bundle.install(&bundle::bundles(context)).map_err(bundle_error)?;
     }
     write(context, wanted, &name, &file, &entry)?;
@@ -135,8 +135,8 @@ async fn offer(context: &CommandContext, wanted: &AddArgs) -> Result<AddOffer, C
     if !is_registry_name(what) {
         let known = known_servers(&config).await?;
         let Some(server) = known.by_name(what) else {
-            return Err(CliError::usage(format!("`{what}` is no name in a registry, no bundle and no known server"))
-                .with_hint("`switchboard registry search WORDS` finds names; `switchboard servers add NAME -- COMMAND` adds anything"));
+            return Err(CliError::usage(format!("`{what}` is neither a registry name, nor a bundle, nor a known server"))
+                .with_hint("`switchboard registry search WORDS` finds names; `switchboard servers add NAME -- COMMAND` adds any command"));
         };
         let plan =
             InstallPlan::for_address(&server.endpoint, RegistryReach::Own).map_err(plan_error)?;
@@ -157,8 +157,9 @@ async fn offer(context: &CommandContext, wanted: &AddArgs) -> Result<AddOffer, C
     };
     let digest = wanted.digest.as_deref().unwrap_or(sha256);
     if !digest.eq_ignore_ascii_case(sha256) {
-        let message = format!("the registry says that the bundle has the SHA-256 {sha256}");
-        return Err(CliError::new(exit_code::NOT_ALLOWED, message));
+        let message = format!("the registry lists another SHA-256 for the bundle: {sha256}");
+        return Err(CliError::new(exit_code::NOT_ALLOWED, message)
+            .with_hint("correct `--digest`, or do not install this bundle"));
     }
     context.printer.say(&escape_line(&format!("fetching {url}")));
     let bundle = fetch_bundle(url, sha256, reach).await.map_err(bundle_error)?;
@@ -184,7 +185,7 @@ fn status_warnings(listed: &ListedServer) -> Result<Vec<String>, CliError> {
     let why = listed.status_message().map(|why| format!(": {why}")).unwrap_or_default();
     match listed.status() {
         ListingStatus::Active => Ok(Vec::new()),
-        ListingStatus::Other => Ok(vec![format!("`{name}` has a status that is not known{why}")]),
+        ListingStatus::Other => Ok(vec![format!("`{name}` has an unknown status{why}")]),
         ListingStatus::Deprecated => Ok(vec![format!("`{name}` is deprecated{why}")]),
         ListingStatus::Deleted => {
             let message = format!("`{name}` was deleted from the registry{why}");
@@ -213,10 +214,9 @@ async fn choose_way(
     let count = fitting.len();
     let at = match count {
         0 => {
-            let what = kind.map_or_else(|| "way to add it".to_owned(), |kind| format!("`{kind}`"));
-            return Err(CliError::usage(format!("`{}` has no {what}", wanted.what)).with_hint(
-                format!("`switchboard registry show {}` lists what it has", wanted.what),
-            ));
+            let what = kind.map_or_else(|| "install option".to_owned(), |kind| format!("`{kind}`"));
+            return Err(CliError::usage(format!("`{}` has no {what}", wanted.what))
+                .with_hint(format!("`switchboard registry show {}` lists them", wanted.what)));
         }
         1 => 0,
         _ if fitting.iter().all(|way| way.plan.is_err()) => 0,
@@ -243,10 +243,9 @@ async fn pick(context: &CommandContext, ways: &[InstallChoice]) -> Result<usize,
     let said = ask_line(&format!("Which one? [1-{}] ", ways.len())).await;
     let number = said.and_then(|said| said.trim().parse::<usize>().ok());
     let at = number.and_then(|number| number.checked_sub(1)).filter(|at| *at < ways.len());
-    at.ok_or_else(|| CliError::new(exit_code::NOT_ALLOWED, "none of them was chosen"))
+    at.ok_or_else(|| CliError::new(exit_code::NOT_ALLOWED, "nothing was chosen"))
 }
 
-/// Shows the exact command line or URL of the entry.
 fn present(context: &CommandContext, name: &str, recipe: &InstallRecipe, plan: &InstallPlan) {
     let words: Vec<String> = recipe.words().iter().map(|word| quote_word(word)).collect();
     let verb = if recipe.is_remote() { "is at" } else { "runs" };
@@ -259,17 +258,15 @@ fn present(context: &CommandContext, name: &str, recipe: &InstallRecipe, plan: &
     }
     for variable in &recipe.from_environment {
         let message = format!(
-            "`{variable}` is a secret in plain sight, so it is taken from the variable `{variable}` of your environment"
+            "`{variable}` is a plain-text secret, so the entry reads the environment variable `{variable}`"
         );
         context.printer.warn(&message, None);
     }
 }
 
-/// Asks the user to confirm the entry. `--yes` does not cover dangerous findings, because others
-/// wrote the entry.
 async fn agree(name: &str, findings: &[EntryFinding], wanted: &AddArgs) -> Result<(), CliError> {
-    let by_hand =
-        "if you want it all the same, write the entry by hand with `switchboard servers add`";
+    let by_hand = "to add it anyway, write the entry yourself with `switchboard servers add`";
+    // `--yes` does not cover dangerous findings, because others wrote the entry.
     consent::agree(name, findings, PriorConsent::Wanted)
         .await
         .map_err(|error| error.with_hint(by_hand))?;
@@ -278,13 +275,12 @@ async fn agree(name: &str, findings: &[EntryFinding], wanted: &AddArgs) -> Resul
     }
     let refused = |message: &str| CliError::new(exit_code::NOT_ALLOWED, message);
     if !std::io::IsTerminal::is_terminal(&std::io::stdin()) {
-        return Err(
-            refused("nobody is here to agree to it").with_hint("look at it, then say `--yes`")
-        );
+        return Err(refused("approval needed, but there is no terminal to ask on")
+            .with_hint("review the entry, then pass `--yes`"));
     }
     match ask_line(&format!("Add `{}`? [y/N] ", escape_line(name))).await {
         Some(said) if is_yes(said.trim()) => Ok(()),
-        _ => Err(refused("you did not agree to it")),
+        _ => Err(refused("you did not approve it")),
     }
 }
 
@@ -301,7 +297,7 @@ fn write(
             let exists = error.message.contains("already");
             let error = CliError::from(error);
             if exists {
-                error.with_hint("`--force` replaces it, `--as NAME` names it")
+                error.with_hint("`--force` replaces it; `--as NAME` adds it under another name")
             } else {
                 error
             }
@@ -313,12 +309,11 @@ fn write(
     }
     let config = context.silent_config();
     if let Some(why) = config.servers.get(name).and_then(|server| server.barred.as_deref()) {
-        context.printer.warn(&format!("`{name}` will not be started: {why}"), None);
+        context.printer.warn(&format!("`{name}` will not start: {why}"), None);
     }
     Ok(())
 }
 
-/// Stores the secrets of the server that was just added.
 async fn store_secrets(
     context: &CommandContext,
     name: &str,
@@ -343,7 +338,6 @@ enum AddOutcome {
     No,
 }
 
-/// Reports the result, as JSON or in words.
 fn report(context: &CommandContext, outcome: &Value) -> Result<u8, CliError> {
     let text =
         |member: &str| escape_line(outcome[member].as_str().unwrap_or_default()).into_owned();
@@ -361,7 +355,6 @@ fn report(context: &CommandContext, outcome: &Value) -> Result<u8, CliError> {
 /// Maximum size of a file that an answer is read from, in bytes.
 const MAX_ANSWER_BYTES: u64 = 64 * 1_024;
 
-/// Collects the answers to all required questions; lists the optional ones.
 async fn gather_answers(
     context: &CommandContext,
     plan: &InstallPlan,
@@ -376,7 +369,7 @@ async fn gather_answers(
             let answer = ask_question(asked).await?;
             answers.insert(asked.name.clone(), vec![answer]);
         } else if !asked.required || asked.default.is_some() {
-            context.printer.say(&format!("  may be set: {}", question(asked)));
+            context.printer.say(&format!("  optional: {}", question(asked)));
         }
     }
     Ok(answers)
@@ -416,6 +409,6 @@ async fn ask_question(asked: &RegistryQuestion) -> Result<String, CliError> {
     };
     let said = said.map(|said| said.trim_end_matches(['\r', '\n']).to_owned());
     said.filter(|said| !said.is_empty()).ok_or_else(|| {
-        CliError::new(exit_code::NOT_ALLOWED, format!("`{}` was not answered", asked.name))
+        CliError::new(exit_code::NOT_ALLOWED, format!("no value was entered for `{}`", asked.name))
     })
 }

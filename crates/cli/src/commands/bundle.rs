@@ -25,24 +25,22 @@ pub(crate) struct BundleArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum BundleCommand {
-    /// Show what a bundle holds and would run, without unpacking it
+    /// Show a bundle's contents and command without unpacking it
     Show {
-        /// The file, `.mcpb` or `.dxt`
+        /// Bundle file, `.mcpb` or `.dxt`
         file: PathBuf,
-        /// The SHA-256 that it must have
+        /// Expected SHA-256 digest of the file
         #[arg(long, value_name = "HEX")]
         digest: Option<String>,
     },
 }
 
-/// Runs `switchboard bundle`.
 pub(crate) fn run(context: &CommandContext, args: &BundleArgs) -> Result<u8, CliError> {
     let BundleCommand::Show { file, digest } = &args.command;
     let bundle = open(context, file, digest.as_deref())?;
     show(context, &bundle)
 }
 
-/// Reads a bundle from a file.
 pub(crate) fn open(
     context: &CommandContext,
     file: &Path,
@@ -52,13 +50,11 @@ pub(crate) fn open(
     Bundle::open(&path, &ArchiveLimits::default(), digest).map_err(bundle_error)
 }
 
-/// Returns whether a word on the command line names a bundle file.
 pub(crate) fn is_bundle(what: &str) -> bool {
     let lower = what.to_ascii_lowercase();
     lower.ends_with(".mcpb") || lower.ends_with(".dxt")
 }
 
-/// Returns the folder into which bundles are unpacked.
 pub(crate) fn bundles(context: &CommandContext) -> PathBuf {
     let state = &context.places.state;
     canonicalize(state).unwrap_or_else(|_| state.clone()).join("bundles")
@@ -113,12 +109,10 @@ fn show(context: &CommandContext, bundle: &Bundle) -> Result<u8, CliError> {
         }
         Err(error) => _ = writeln!(text, "    refused: {}", line(&error.to_string())),
     }
-    context.printer.data(&text)?;
-    Ok(exit_code::OK)
+    context.printer.data(&text).map(|()| exit_code::OK)
 }
 
-/// Lists the changes to the unpacked bundle of a server since its installation; empty if the server
-/// does not run from a bundle.
+/// Lists the changes to the unpacked bundle of a server since its installation.
 pub(crate) fn changes(context: &CommandContext, server: &ServerConfig) -> Vec<String> {
     let Transport::Stdio { command, args, .. } = &server.transport else { return Vec::new() };
     let bundles = bundles(context);

@@ -20,40 +20,40 @@ use crate::running::RunningServer;
 
 #[derive(Debug, Args)]
 pub(crate) struct CallArgs {
-    /// The server
+    /// Name of the server
     pub(crate) server: String,
-    /// The tool
+    /// Name of the tool
     pub(crate) tool: String,
-    /// Arguments: key=value, key:=JSON or key=@FILE
+    /// Arguments as key=value, key:=JSON or key=@FILE
     #[arg(value_name = "KEY=VALUE")]
     pub(crate) arguments: Vec<String>,
-    /// All arguments as one JSON object; `-` reads it from standard input
+    /// All arguments as one JSON object; `-` reads standard input
     #[arg(long, value_name = "JSON", conflicts_with = "arguments")]
     pub(crate) json_args: Option<String>,
-    /// Treat the call as if a model had proposed it: policy decides, and may ask you
+    /// Apply the policy as if a model had proposed the call, which may require approval
     #[arg(long)]
     pub(crate) review: bool,
     #[command(flatten)]
     pub(crate) wait: ReviewWaitArgs,
-    /// Write images, audio and files of the result into this folder
+    /// Save images, audio and files of the result to this folder
     #[arg(long, value_name = "DIR")]
     pub(crate) save: Option<PathBuf>,
-    /// Have the server go on with it by itself, where it leaves that to us
+    /// Run the call as a task on the server, if the server supports it
     #[arg(long)]
     pub(crate) task: bool,
-    /// The same, and do not wait: `switchboard tasks wait` does that later
+    /// Run the call as a task and return at once; `switchboard tasks wait` gets the result
     #[arg(long)]
     pub(crate) detach: bool,
 }
 
-/// Calls one tool; returns the exit code for its outcome.
 pub(crate) async fn run(context: &CommandContext, call: CallArgs) -> Result<u8, CliError> {
     if call.detach && context.shared.no_record {
-        return Err(CliError::usage("a call that is not recorded cannot be waited for later")
-            .with_hint("leave out `--detach` or `--no-record`"));
+        return Err(CliError::usage("`--detach` needs the record, which `--no-record` turns off")
+            .with_hint("omit one of the two options"));
     }
     let config = context.config()?;
     let id = context.server_id(&config, &call.server)?;
+    // Before a server starts, so that a mistake in the JSON is reported at once.
     let mut given = call.json_args.as_deref().map(arguments_from_json).transpose()?;
     let how = CallSettings {
         caller: caller(&call),
@@ -94,7 +94,6 @@ pub(crate) async fn run(context: &CommandContext, call: CallArgs) -> Result<u8, 
     outcome
 }
 
-/// Options of a call, and the folder for the files of its result.
 pub(crate) struct CallSettings<'a> {
     pub(crate) caller: Caller,
     pub(crate) wish: TaskMode,
@@ -104,11 +103,8 @@ pub(crate) struct CallSettings<'a> {
 }
 
 impl CallSettings<'_> {
-    /// Returns the settings of a call that the user makes directly.
     pub(crate) fn person() -> Self {
-        let caller = Caller::person();
-        let wish = TaskMode::AsConfigured;
-        Self { caller, wish, save: None, patience: None }
+        Self { caller: Caller::person(), wish: TaskMode::AsConfigured, save: None, patience: None }
     }
 }
 
@@ -145,7 +141,6 @@ pub(crate) async fn run_anywhere(
     Ok(ended)
 }
 
-/// Shows the outcome of a call; returns the exit code.
 pub(crate) fn show(
     context: &CommandContext,
     target: &Target,
@@ -206,6 +201,7 @@ fn with_fallbacks(config: &Config, id: &ServerId, tool: &str) -> Vec<ServerId> {
         let of_tool = server.tools.get(tool).and_then(|tool| tool.fallback.as_deref());
         for place in [of_tool, server.fallback.as_deref()].into_iter().flatten() {
             let name = place.rsplit_once('/').map_or(place, |(server, _)| server);
+            // A fallback is `server` or `server/tool`, and a server name may contain slashes.
             let known = |wanted: &str| config.servers.keys().find(|id| id.as_str() == wanted);
             servers.extend([place, name].into_iter().find_map(known).cloned());
         }

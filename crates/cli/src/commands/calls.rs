@@ -25,37 +25,37 @@ pub(crate) struct CallsArgs {
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CallFilterArgs {
-    /// Only of this server
+    /// List only calls of this server
     #[arg(long, short, value_name = "NAME")]
     pub(crate) server: Option<String>,
-    /// Only those that ended so: `ok`, `tool_error`, `denied`, `rejected`, `not_sent`, `refused`,
-    /// `failed`, `unknown`, `cancelled` or `invalid_output`
+    /// List only calls with this outcome: `ok`, `tool_error`, `denied`, `rejected`, `not_sent`,
+    /// `refused`, `failed`, `unknown`, `cancelled` or `invalid_output`
     #[arg(long, short, value_name = "OUTCOME")]
     pub(crate) outcome: Option<String>,
-    /// Only those before this one
+    /// List only calls before this id
     #[arg(long, value_name = "ID")]
     pub(crate) before: Option<String>,
-    /// At most so many
+    /// Maximum number of calls to list
     #[arg(long, short = 'n', default_value_t = 20)]
     pub(crate) limit: u32,
-    /// With `--json`: everything about each of them, as `calls show` has it
+    /// With `--json`, include everything that `calls show` prints
     #[arg(long)]
     pub(crate) full: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CallsCommand {
-    /// List calls, the newest first
+    /// List calls, newest first
     #[command(visible_alias = "ls")]
     List(CallFilterArgs),
-    /// Show everything about a call
+    /// Show a call with its timeline
     Show {
-        /// The call's id
+        /// Id of the call
         id: String,
     },
-    /// Check that the record is as it was written, and name the first call that is not
+    /// Check the record for tampering and report the first changed call
     Verify,
-    /// List what became of definitions and entries: flagged, approved, taken back, added
+    /// Show the audit log of approvals, quarantines and added servers
     Audit,
 }
 
@@ -68,18 +68,17 @@ pub(crate) async fn run(context: &CommandContext, args: CallsArgs) -> Result<u8,
     }
 }
 
-/// Lists calls, newest first.
 async fn list(context: &CommandContext, filter: &CallFilterArgs) -> Result<u8, CliError> {
     let outcome = match &filter.outcome {
         None => None,
         Some(word) => Some(word.parse().map_err(|_| {
-            CliError::usage(format!("there is no outcome `{word}`"))
-                .with_hint("`switchboard calls --help` lists them")
+            CliError::usage(format!("unknown outcome `{word}`"))
+                .with_hint("`switchboard calls --help` lists the outcomes")
         })?),
     };
     let before_id = filter.before.as_deref().map(str::parse::<CallId>).transpose();
     let before_id = before_id.map_err(|error| {
-        CliError::usage(error.to_string()).with_hint("give a number of that list")
+        CliError::usage(error.to_string()).with_hint("use an id from `switchboard calls`")
     })?;
     let wanted = Filter {
         server: filter.server.clone(),
@@ -95,31 +94,25 @@ async fn list(context: &CommandContext, filter: &CallFilterArgs) -> Result<u8, C
         return Ok(exit_code::OK);
     }
     let calls = reader.list(wanted).await?;
-    if context.printer.json {
-        context.printer.json(&calls.iter().map(as_json).collect::<Vec<_>>())?;
-    } else {
-        let rows: Vec<[String; 7]> = calls.iter().map(row).collect();
-        context
-            .printer
-            .table(["id", "when", "server", "target", "outcome", "ms", "caller"], &rows)?;
-        if calls.is_empty() {
-            let is_narrow =
-                filter.server.is_some() || filter.outcome.is_some() || filter.before.is_some();
-            context.printer.say(match is_narrow || filter.limit == 0 {
-                true => "no recorded call is among those that are wanted",
-                false => "no calls are recorded",
-            });
-        }
+    let heading = ["id", "when", "server", "target", "outcome", "ms", "caller"];
+    context.printer.list(&calls, as_json, heading, row)?;
+    if calls.is_empty() && !context.printer.json {
+        let is_narrow =
+            filter.server.is_some() || filter.outcome.is_some() || filter.before.is_some();
+        context.printer.say(match is_narrow || filter.limit == 0 {
+            true => "no recorded call matches",
+            false => "no calls are recorded",
+        });
     }
     Ok(exit_code::OK)
 }
 
-/// Checks the record and the audit log for tampering.
 async fn verify(context: &CommandContext) -> Result<u8, CliError> {
     let verified = reader(context).await?.verify().await?;
     if context.printer.json {
         context.printer.json(&verified)?;
     }
+    // A broken record is reported first; the audit log matters only if the record is intact.
     if verified.wrong.is_none() {
         verify_untouched(context)?;
     }
@@ -127,17 +120,15 @@ async fn verify(context: &CommandContext) -> Result<u8, CliError> {
         let sealed = verified.sealed;
         let unsealed = verified.unsealed;
         if !context.printer.json {
-            let text =
-                format!("{sealed} calls are as they were recorded, {unsealed} not sealed yet");
-            context.printer.data(&text)?;
+            context.printer.data(&format!("{sealed} calls verified, {unsealed} not sealed yet"))?;
         }
         return Ok(exit_code::OK);
     };
     let which = wrong.call.map_or_else(String::new, |call| format!("call {}: ", CallId::new(call)));
-    Err(CliError::new(exit_code::TROUBLE, format!("the record was changed: {which}{}", wrong.what)))
+    let message = format!("the record was tampered with: {which}{}", wrong.what);
+    Err(CliError::new(exit_code::TROUBLE, message))
 }
 
-/// Shows a call with its timeline.
 async fn show(context: &CommandContext, id: &str) -> Result<u8, CliError> {
     let id: CallId = id.parse().map_err(|error| {
         CliError::usage(format!("{error}")).with_hint("`switchboard calls` lists them")
@@ -149,13 +140,13 @@ async fn show(context: &CommandContext, id: &str) -> Result<u8, CliError> {
     };
     let value = full(&call);
     if context.printer.json {
-        context.printer.json(&value)?;
-        return Ok(exit_code::OK);
+        return context.printer.json(&value).map(|()| exit_code::OK);
     }
     let mut text = String::new();
     for (key, value) in &value {
         let shown = match value {
             Value::Null => continue,
+            // The timeline below shows the steps in words.
             Value::Array(_) if key == "steps" => continue,
             Value::String(text) => escape(text).into_owned(),
             other => {
@@ -170,8 +161,7 @@ async fn show(context: &CommandContext, id: &str) -> Result<u8, CliError> {
     for line in timeline_lines(&call) {
         text.push_str(&format!("{line}\n"));
     }
-    context.printer.data(&text)?;
-    Ok(exit_code::OK)
+    context.printer.data(&text).map(|()| exit_code::OK)
 }
 
 fn row(call: &CallSummary) -> [String; 7] {
@@ -195,6 +185,7 @@ fn as_json(call: &CallSummary) -> Map<String, Value> {
 
 fn full(call: &FullCall) -> Map<String, Value> {
     let mut members = with_outcome(&call.summary, &CallShown::from(call.clone()));
+    // These are for the console, which shows hints and loads long results separately.
     members.retain(|name, _| !["hint", "reference", "result_cut"].contains(&name.as_str()));
     let result = match &call.result {
         Some(StoredResult::Whole(bytes)) => {
@@ -215,7 +206,6 @@ fn with_outcome(call: &CallSummary, view: &impl Serialize) -> Map<String, Value>
     members
 }
 
-/// Returns the timeline of a call, one line per step.
 fn timeline_lines(call: &FullCall) -> Vec<String> {
     let summary = &call.summary;
     let timeline = call.timeline.clone().unwrap_or_default();
@@ -223,6 +213,7 @@ fn timeline_lines(call: &FullCall) -> Vec<String> {
     let opened = summary.created_at;
     let sent = call.intent_at.map(|at| at.duration_since(opened).as_secs_f64() * 1_000.0);
     let ended = call.finished_at.map(|at| at.duration_since(opened).as_secs_f64() * 1_000.0);
+    // Steps up to the moment of sending come first: verdict, hooks and reviews.
     let is_before = |step: &ShownStep| sent.is_none_or(|sent| step.after_milliseconds <= sent);
     let (before, after) = all.split_at_checked(all.partition_point(is_before)).unwrap_or_default();
     let of_step = |step: &ShownStep| line(Some(step.after_milliseconds), &sentence(step));
@@ -247,13 +238,13 @@ fn timeline_lines(call: &FullCall) -> Vec<String> {
     lines.extend(after.iter().map(of_step));
     lines.push(match summary.outcome.map(OutcomeKind::as_str) {
         Some(outcome) => line(ended, &format!("ended: {outcome}")),
-        None => line(None, "under way"),
+        None => line(None, "in progress"),
     });
     let is_progress = |step: &&ShownStep| matches!(step.what, Happened::Progress { .. });
     let kept = all.iter().filter(is_progress).count();
     let reports = timeline.progress_reports();
     if u64::try_from(kept).is_ok_and(|kept| kept < reports) {
-        lines.push(line(None, &format!("({kept} of {reports} reports of progress are kept)")));
+        lines.push(line(None, &format!("({kept} of {reports} progress reports are kept)")));
     }
     lines
 }

@@ -13,22 +13,23 @@ use crate::commands::review::ReviewWaitArgs;
 use crate::commands::{first_use, registry, servers, tools};
 use crate::context::CommandContext;
 
-/// What every conversation takes.
+/// Options that all conversations share.
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct TalkArgs {
-    /// The model: a profile of the configuration, or provider:model such as `ollama:qwen3`
+    /// Model profile, or provider:model such as `ollama:qwen3`
     #[arg(long, short, value_name = "NAME", env = "SWITCHBOARD_MODEL")]
     pub(crate) model: Option<String>,
-    /// Let the model call this without a question: server, server/tool, `*` for any text (may be given several times)
+    /// Allow calls that match this pattern without approval: server or server/tool, with `*` for
+    /// any text (can be repeated)
     #[arg(long, value_name = "PATTERN", value_parser = parse_pattern)]
     pub(crate) allow: Vec<Pattern>,
-    /// Only these servers (may be given several times)
+    /// Use only this server (can be repeated)
     #[arg(long, short, value_name = "NAME")]
     pub(crate) server: Vec<String>,
-    /// A name for the conversation
+    /// Name of the conversation
     #[arg(long, value_name = "NAME")]
     pub(crate) name: Option<String>,
-    /// At most so many questions to the model in one turn
+    /// Maximum number of model requests per turn
     #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) max_steps: Option<u32>,
 }
@@ -41,19 +42,19 @@ fn parse_pattern(text: &str) -> Result<Pattern, String> {
 pub(crate) struct ChatArgs {
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
-    /// Go on with a conversation: its id, its name, or the last one
+    /// Resume a conversation by id or name, or the last one
     #[arg(long, short, value_name = "SESSION", num_args = 0..=1, default_missing_value = "last")]
     pub(crate) resume: Option<String>,
 }
 
 #[derive(Clone, Debug, Args)]
 pub(crate) struct RunArgs {
-    /// What to do; `-` reads it from standard input
+    /// Task for the model; `-` reads it from standard input
     #[arg(required_unless_present = "resume", value_name = "PROMPT")]
     pub(crate) prompt: Vec<String>,
     #[command(flatten)]
     pub(crate) talk: TalkArgs,
-    /// Go on with a conversation: its id, its name, or the last one
+    /// Resume a conversation by id or name, or the last one
     #[arg(long, short, value_name = "SESSION")]
     pub(crate) resume: Option<String>,
     #[command(flatten)]
@@ -72,14 +73,12 @@ pub(crate) async fn chat(context: &CommandContext, args: ChatArgs) -> Result<u8,
     switchboard_chat::chat(&context.for_chat(), &talk, args.resume.as_deref()).await
 }
 
-/// Runs one task with a model.
 pub(crate) async fn run(context: &CommandContext, args: RunArgs) -> Result<u8, CliError> {
     let RunArgs { prompt, talk, resume, wait } = args;
     let task = Task { prompt, talk: talk.into(), resume, patience: wait.patience };
     switchboard_chat::run_task(&context.for_chat(), task).await
 }
 
-/// Runs the demo.
 pub(crate) async fn demo(context: &CommandContext, args: DemoArgs) -> Result<u8, CliError> {
     switchboard_chat::demo(&context.for_chat(), args.yes).await
 }

@@ -16,19 +16,18 @@ use crate::running::RunningServer;
 
 #[derive(Debug, Args)]
 pub(crate) struct CompleteArgs {
-    /// The server
+    /// Name of the server
     pub(crate) server: String,
-    /// A prompt, or a template of resources such as `file:///{path}`
+    /// Prompt name, or resource template such as `file:///{path}`
     pub(crate) name: String,
-    /// The argument and what is written of its value, as NAME=VALUE
+    /// Argument to complete and its value so far
     #[arg(value_name = "NAME=VALUE")]
     pub(crate) argument: String,
-    /// The value of another argument, as NAME=VALUE (may be given several times)
+    /// Value of another argument (can be repeated)
     #[arg(long, short, value_name = "NAME=VALUE")]
     pub(crate) given: Vec<String>,
 }
 
-/// Requests completions from a server and prints them, one per line.
 pub(crate) async fn run(context: &CommandContext, wanted: &CompleteArgs) -> Result<u8, CliError> {
     let (argument, value) = pair(&wanted.argument)?;
     let given: Result<Vec<_>, CliError> = wanted.given.iter().map(|word| pair(word)).collect();
@@ -90,7 +89,7 @@ fn show(context: &CommandContext, completion: &Completion) -> Result<(), CliErro
     let lines: String = values.iter().map(|value| format!("{}\n", escape_line(value))).collect();
     context.printer.data(&lines)?;
     if *has_more {
-        context.printer.say("(there are more)");
+        context.printer.say("(more values are available)");
     }
     Ok(())
 }

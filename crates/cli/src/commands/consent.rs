@@ -22,14 +22,12 @@ impl From<bool> for PriorConsent {
     }
 }
 
-/// Prints the findings about a server.
 pub(crate) fn tell(context: &CommandContext, findings: &[EntryFinding]) {
     for finding in findings {
         context.printer.say(&format!("  {}", finding_line(finding)));
     }
 }
 
-/// Prints the dangerous findings about an entry.
 pub(crate) fn tell_dangers(context: &CommandContext, server: &ServerConfig) {
     for finding in server.findings.iter().filter(|finding| finding.is_danger()) {
         let name = escape_line(server.id.as_str());
@@ -47,31 +45,33 @@ pub(crate) async fn agree(
         return Ok(());
     }
     let refused = |message: &str| {
-        let message = format!("`{name}` is dangerous, and {message}");
+        let message = format!("`{name}` is dangerous: {message}");
         CliError::new(exit_code::NOT_ALLOWED, message)
     };
     if !std::io::stdin().is_terminal() {
-        return Err(refused("nobody is here to agree to it")
-            .with_hint("look at what it runs, then say `--yes`"));
+        return Err(refused("approval needed, but there is no terminal to ask on")
+            .with_hint("review what it runs, then pass `--yes`"));
     }
-    let question = format!("Run `{}` all the same? [y/N] ", escape_line(name));
+    let question = format!("Run `{}` anyway? [y/N] ", escape_line(name));
+    // Only an explicit yes counts; end of input and an empty line refuse.
     match ask_line(&question).await {
         Some(said) if is_yes(said.trim()) => Ok(()),
-        _ => Err(refused("you did not agree to it")),
+        _ => Err(refused("you did not approve it")),
     }
 }
 
-/// Returns the command line or the URLs of a server in one line, with secrets redacted. Words that
-/// contain spaces or quotes are quoted.
+/// Returns the command line or the URLs of a server in one line, with secrets redacted.
 pub(crate) fn launch_text(config: Option<&ServerConfig>) -> String {
     match config.map(|config| &config.transport) {
         None => String::new(),
         Some(Transport::Builtin) => "built in".to_owned(),
         Some(Transport::Stdio { command, args, .. }) => {
+            // Quoting shows where an argument ends: `a b` and `'a b'` are different commands.
             let words = std::iter::once(command).chain(args).map(|word| quote_word(word));
             redact_text(&words.collect::<Vec<_>>().join(" ")).into_owned()
         }
         Some(Transport::Http { urls, .. }) => {
+            // Queries are dropped, because some services expect an API key in them.
             let plain = urls.iter().map(|url| url.split('?').next().unwrap_or(url));
             redact_text(&plain.collect::<Vec<_>>().join(" ")).into_owned()
         }

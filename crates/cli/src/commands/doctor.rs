@@ -21,11 +21,10 @@ use crate::context::{CommandContext, MORE_TIME, NOT_YET};
 
 #[derive(Debug, Args)]
 pub(crate) struct DoctorArgs {
-    /// Only this server
+    /// Check only this server
     pub(crate) server: Option<String>,
 }
 
-/// Checks all servers, or one.
 pub(crate) async fn run(context: &CommandContext, args: &DoctorArgs) -> Result<u8, CliError> {
     let config = context.config()?;
     let only: Option<Vec<ServerId>> = match &args.server {
@@ -55,6 +54,7 @@ pub(crate) async fn run(context: &CommandContext, args: &DoctorArgs) -> Result<u
     let changes = |server: &Server| unpacked.get(&server.id).into_iter().flatten();
     let is_ill = |server: &Server| is_unhealthy(server) || changes(server).next().is_some();
     let ill = fleet.servers.values().filter(|server| is_ill(server)).count();
+    let record = ledger.as_ref().map_or_else(ToString::to_string, |()| "ok".to_owned());
     if context.printer.json {
         let servers: Vec<Value> =
             servers.iter().map(|(server, held)| as_json(server, held.as_ref())).collect();
@@ -62,7 +62,7 @@ pub(crate) async fn run(context: &CommandContext, args: &DoctorArgs) -> Result<u
             "files": config.files,
             "problems": config.problems.iter().map(ToString::to_string).collect::<Vec<_>>(),
             "state": context.places.state,
-            "record": ledger.as_ref().map_or_else(ToString::to_string, |()| "ok".to_owned()),
+            "record": record,
             "hooks": hooks.files.iter().map(hooks::as_json).collect::<Vec<_>>(),
             "servers": servers,
             "found": &*flagged,
@@ -70,17 +70,16 @@ pub(crate) async fn run(context: &CommandContext, args: &DoctorArgs) -> Result<u
     } else {
         let mut text = String::new();
         for file in &config.files {
-            let there = if file.exists() { "read" } else { "not there" };
+            let there = if file.exists() { "read" } else { "missing" };
             // Writing to a `String` cannot fail.
             _ = writeln!(text, "file    {} ({there})", file.display());
         }
-        let record = ledger.as_ref().map_or_else(ToString::to_string, |()| "ok".to_owned());
         _ = writeln!(text, "record  {} ({record})", context.places.state.display());
         text.push_str(&hooks::diagnosis(&hooks));
         for (server, held) in &servers {
             describe(&mut text, server, held.as_ref());
             for change in changes(server) {
-                _ = writeln!(text, "    danger: of its bundle, {}", escape_line(change));
+                _ = writeln!(text, "    danger: in its bundle, {}", escape_line(change));
             }
             let of_server = flagged.iter().filter(|one| one.server == server.id);
             for one in of_server.filter(|one| held::is_worth_telling(one)) {
@@ -90,19 +89,19 @@ pub(crate) async fn run(context: &CommandContext, args: &DoctorArgs) -> Result<u
         }
         _ = writeln!(
             text,
-            "\n{}, {ill} not well, checked in {:.1} s",
+            "\n{}, {ill} unhealthy, checked in {:.1} s",
             pluralize(fleet.servers.len(), "server"),
             took.as_secs_f64()
         );
         context.printer.data(&text)?;
     }
     let is_broken = || config.problems.iter().any(ConfigError::is_error);
+    // A check of one server does not fail because of another server's entry.
     let files_are_well = args.server.is_some() || (config.broken.is_empty() && !is_broken());
     let well = ill == 0 && ledger.is_ok() && files_are_well && hooks.first_error().is_none();
     Ok(if well { exit_code::OK } else { exit_code::NOT_RUN })
 }
 
-/// Returns the changes to the bundle that a server runs from.
 fn bundle_changes(context: &CommandContext, server: &Server) -> Vec<String> {
     server.config.as_deref().map(|config| bundle::changes(context, config)).unwrap_or_default()
 }
@@ -135,7 +134,7 @@ fn describe(text: &mut String, server: &Server, held: Option<&StoredLogin>) {
     }
     if server.noise_lines() > 0 {
         let lines = pluralize(usize::try_from(server.noise_lines()).unwrap_or(usize::MAX), "line");
-        _ = writeln!(text, "    wrote {lines} of something else than messages to its output");
+        _ = writeln!(text, "    wrote {lines} to standard output that are not messages");
     }
     for finding in server.config.iter().flat_map(|config| &config.findings) {
         _ = writeln!(text, "    {}", finding_line(finding));
@@ -147,11 +146,8 @@ fn describe(text: &mut String, server: &Server, held: Option<&StoredLogin>) {
         _ = writeln!(text, "    {NOT_YET}\n    hint: {MORE_TIME}");
     }
     if server.status == ServerStatus::NeedsApproval {
-        _ = writeln!(
-            text,
-            "    hint: look at it, then `switchboard servers approve {}`",
-            line(server.id.as_str())
-        );
+        let name = line(server.id.as_str());
+        _ = writeln!(text, "    hint: review it, then run `switchboard servers approve {name}`");
     }
     if let Some(failure) = server.status.failure() {
         _ = writeln!(text, "    {}", line(&failure.message));

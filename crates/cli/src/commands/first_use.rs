@@ -13,7 +13,6 @@ use tokio_util::sync::CancellationToken;
 
 use crate::context::CommandContext;
 
-/// Asks the user about every server that is not approved yet, once per server.
 pub(crate) async fn ask_about_new(context: &CommandContext, host: &Host) -> Result<(), CliError> {
     if !context.can_show_new_servers() {
         return Ok(());
@@ -26,31 +25,32 @@ pub(crate) async fn ask_about_new(context: &CommandContext, host: &Host) -> Resu
     Ok(())
 }
 
-/// Marks a server at its current version as asked about; returns whether it was new.
 fn is_asked_first(context: &CommandContext, new: &NewServer) -> bool {
+    // A new version is a new question: the user has not seen its definitions.
     let mut asked = context.asked_about.lock();
     asked.insert(format!("{} {}", new.server, new.version))
 }
 
-/// Returns whether the user is asked about new servers.
 pub(crate) fn is_asked_about(context: &CommandContext) -> bool {
     let settings = context.silent_config().settings;
+    // With `--locked`, the lock file decides what a server may offer, not the user.
     let is_wanted = settings.pins && settings.first_use != FirstUseSetting::Trust;
     is_wanted && !context.shared.locked && context.can_show_new_servers()
 }
 
-/// Starts a server that was just added or approved, to show what it offers.
+/// Starts a server that was just added or approved, and asks about what it offers.
 pub(crate) async fn preview_server(context: &CommandContext, name: &str) -> Result<(), CliError> {
     let config = context.silent_config();
     let Some(server) = config.servers.get(name).filter(|_| is_asked_about(context)) else {
         return Ok(());
     };
     let pins = Pins::load(&context.places.state, &server.identity())?;
+    // A server with approved definitions is not new; `pins diff` shows what changed.
     if server.disabled || server.barred.is_some() || !pins.approved.is_empty() {
         return Ok(());
     }
     let shown = escape_line(name);
-    context.printer.say(&format!("starting `{shown}` once, to see what it offers"));
+    context.printer.say(&format!("starting `{shown}` once to list what it offers"));
     let only = [server.id.clone()];
     let host = context.start(Some(only.to_vec()))?;
     context.wait_ready(&host, Some(&only)).await?;
@@ -58,8 +58,7 @@ pub(crate) async fn preview_server(context: &CommandContext, name: &str) -> Resu
     Ok(())
 }
 
-/// Reports every server that was pinned unseen because no one could be asked. On `stop`, reports
-/// the remaining ones before it returns.
+/// Reports servers that were pinned unseen because no one could be asked, the last ones on `stop`.
 pub(crate) async fn report_unseen(printer: Printer, host: Host, stop: CancellationToken) {
     let mut changes = host.first_use().pinned_unseen().changes();
     let mut told = 0;
@@ -83,6 +82,7 @@ pub(crate) async fn report_unseen(printer: Printer, host: Host, stop: Cancellati
 async fn ask(context: &CommandContext, host: &Host, new: NewServer) -> Result<(), CliError> {
     let shown = new.clone();
     let said = tokio::select! {
+        // An answer from another face wins over one that is still being typed here.
         biased;
         () = wait_answered(host, &new) => return Ok(()),
         () = context.interrupts.token().cancelled() => NewServerAnswer::Left,
@@ -94,17 +94,17 @@ async fn ask(context: &CommandContext, host: &Host, new: NewServer) -> Result<()
         let name = escape_line(new.server.as_str());
         match host.first_use().answer(&new, answer).await {
             Ok(true) => context.printer.say(&format!(
-                "`{name}` may be used, exactly as it was shown; whatever changes waits for you"
+                "approved `{name}` exactly as shown; later changes need your approval"
             )),
             Ok(false) if answer == FirstAnswer::NotNow => {
-                context.printer.say(&format!("nothing of `{name}` is used until you agree to it"));
+                context.printer.say(&format!("`{name}` stays quarantined until you approve it"));
             }
             Ok(false) => {
-                let hint = format!("look at it with `switchboard pins diff {name}`");
-                let message = format!("`{name}` offers something else by now, and stays held");
+                let hint = format!("review it with `switchboard pins diff {name}`");
+                let message = format!("`{name}` has changed meanwhile and stays quarantined");
                 context.printer.warn(&message, Some(&hint));
             }
-            Err(why) => context.printer.warn(&format!("the answer cannot be kept: {why}"), None),
+            Err(why) => context.printer.warn(&format!("cannot save the answer: {why}"), None),
         }
     }
     if said == NewServerAnswer::Left {

@@ -9,7 +9,6 @@ use switchboard_catalog::{Lease, ServerStatus};
 use switchboard_generate::{ToolSpec, rust};
 use switchboard_host::Host;
 use switchboard_terminal::{CliError, exit_code};
-use switchboard_text::nearest_names;
 
 use crate::args::ServerArg;
 use crate::commands::tools;
@@ -23,28 +22,28 @@ pub(crate) struct GenerateArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum GenerateCommand {
-    /// A Rust module with a typed function for each tool, from its schemas
+    /// Generate a Rust module with a typed function for each tool
     Rust(GenerateRustArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct GenerateRustArgs {
-    /// The server
+    /// Name of the server
     pub(crate) server: String,
-    /// Only this tool (may be given several times)
+    /// Generate a function for this tool only (can be repeated)
     #[arg(long, short, value_name = "NAME")]
     pub(crate) tool: Vec<String>,
-    /// Write it into this file; standard output otherwise
+    /// File to write instead of standard output
     #[arg(long, short, value_name = "FILE")]
     pub(crate) out: Option<PathBuf>,
 }
 
-/// Generates the requested module.
 pub(crate) async fn run(context: &CommandContext, args: &GenerateArgs) -> Result<u8, CliError> {
     let GenerateCommand::Rust(wanted) = &args.command;
     let host = tools::start(context, &ServerArg { server: Some(wanted.server.clone()) }).await?;
     let found = wanted_tools(&host, wanted);
     host.stop().await;
+    // The servers stop even if a name is wrong; only then is the error reported.
     let found = found?;
     let module = rust(&wanted.server, &found);
     if let Some(file) = &wanted.out {
@@ -75,20 +74,16 @@ fn wanted_tools(host: &Host, wanted: &GenerateRustArgs) -> Result<Vec<ToolSpec>,
     let fleet = host.fleet().load();
     let ready =
         fleet.servers.get(server.as_str()).is_some_and(|it| it.status == ServerStatus::Ready);
+    // An empty module would compile and only fail where its functions are used.
     if !ready {
         return Err(CliError::new(exit_code::NOT_RUN, format!("server `{server}` is not ready"))
-            .with_hint(format!("`switchboard doctor {server}` tells more")));
+            .with_hint(format!("`switchboard doctor {server}` shows details")));
     }
     let all = server_tools(&host.lease(), server);
     for name in &wanted.tool {
         if !all.iter().any(|tool| tool.name == *name) {
-            let near = nearest_names(name, all.iter().map(|tool| tool.name.as_str()), 3);
-            let hint = match near.as_slice() {
-                [] => format!("`switchboard tools --server {server}` lists them"),
-                near => format!("did you mean `{}`?", near.join("` or `")),
-            };
-            let message = format!("server `{server}` lists no tool `{name}`");
-            return Err(CliError::usage(message).with_hint(hint));
+            let names = all.iter().map(|tool| tool.name.as_str());
+            return Err(tools::unknown_tool(server, name, names));
         }
     }
     let is_wanted = |tool: &ToolSpec| wanted.tool.is_empty() || wanted.tool.contains(&tool.name);

@@ -7,12 +7,11 @@ use switchboard_text::escape_line;
 
 use crate::context::CommandContext;
 
-/// Prints the definitions whose findings need a review.
 pub(crate) fn print(context: &CommandContext, flagged: &[Flagged]) -> Result<(), CliError> {
     let shown = flagged.iter().filter(|one| one.severity >= Severity::Ask);
     let shown: Vec<&Flagged> = shown.collect();
     if shown.is_empty() && !context.printer.json {
-        context.printer.say("nothing is held");
+        context.printer.say("nothing is quarantined");
     }
     let heading = ["server", "what", "name", "state", "found", "where"];
     context.printer.list(&shown, |one| *one, heading, |one| row(one))
@@ -20,11 +19,11 @@ pub(crate) fn print(context: &CommandContext, flagged: &[Flagged]) -> Result<(),
 
 /// Returns whether `doctor` reports the definition.
 pub(crate) fn is_worth_telling(flagged: &Flagged) -> bool {
+    // Two servers with one tool name are worth a note even if nothing else is wrong.
     let shared = flagged.findings.iter().any(|finding| finding.rule == "same_name");
     shared || flagged.severity >= Severity::Ask
 }
 
-/// Describes one definition and its findings over several lines.
 pub(crate) fn description(flagged: &Flagged) -> String {
     let mut text =
         format!("{}: {} {}\n", state(flagged), flagged.kind.as_str(), escape_line(&flagged.name));
@@ -50,15 +49,15 @@ fn row(flagged: &Flagged) -> [String; 6] {
 const fn state(flagged: &Flagged) -> &'static str {
     match flagged.severity {
         Severity::Ask | Severity::Block if flagged.accepted => "accepted",
-        Severity::Block => "held",
-        Severity::Ask => "asked about",
+        Severity::Block => "quarantined",
+        Severity::Ask => "needs review",
         Severity::Inform => "noted",
     }
 }
 
 fn line(finding: &ScanFinding) -> String {
     let decoded = finding.decoded.as_deref();
-    let says = decoded.map(|text| format!(", which says `{}`", escape_line(text)));
+    let says = decoded.map(|text| format!(", decoded as `{}`", escape_line(text)));
     format!(
         "{} ({}) at {}: {}{}",
         finding.rule,

@@ -26,18 +26,17 @@ pub(crate) struct HooksArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum HooksCommand {
-    /// List the files of hooks and what is in them
+    /// List hook files and their hooks
     #[command(visible_alias = "ls")]
     List,
-    /// Put a made-up call to every hook and show what each says; no tool is called
+    /// Run every hook with an example call and show its answer; no tool is called
     Test(TestHooksArgs),
-    /// Agree to the project's hooks, as they stand there now
+    /// Approve the project's hooks in their current form
     Approve,
-    /// Take back the agreement to the project's hooks
+    /// Revoke the approval of the project's hooks
     Revoke,
 }
 
-/// Runs `switchboard hooks`.
 pub(crate) async fn run(context: &CommandContext, args: HooksArgs) -> Result<u8, CliError> {
     let config = context.config()?;
     let set = read(context, &config);
@@ -49,7 +48,6 @@ pub(crate) async fn run(context: &CommandContext, args: HooksArgs) -> Result<u8,
     }
 }
 
-/// Reads the hook files of all levels.
 pub(crate) fn read(context: &CommandContext, config: &Config) -> HookSet {
     HookSource::new(&context.places, config).read()
 }
@@ -65,7 +63,7 @@ fn list(context: &CommandContext, set: &HookSet) -> Result<u8, CliError> {
         .printer
         .table(["level", "state", "event", "hook", "matcher", "limit", "if it fails"], &rows)?;
     if rows.is_empty() {
-        context.printer.say("there are no hooks");
+        context.printer.say("no hooks configured");
     }
     for file in there {
         context.printer.say(&escape_line(&file_line(file)));
@@ -85,13 +83,12 @@ fn rows(file: &HookFile) -> Vec<[String; 7]> {
             hook.name.clone(),
             hook.pattern().unwrap_or("*").to_owned(),
             format!("{} s", hook.limit.as_secs_f64()),
-            if hook.fail_closed { "deny" } else { "go on" }.to_owned(),
+            if hook.fail_closed { "deny" } else { "allow" }.to_owned(),
         ]
     };
     file.hooks.iter().map(|hook| row(hook)).collect()
 }
 
-/// Returns the state of a file in a word or two.
 pub(crate) fn state(file: &HookFile) -> &'static str {
     match &file.state {
         HookFileState::Absent => "absent",
@@ -101,22 +98,20 @@ pub(crate) fn state(file: &HookFile) -> &'static str {
     }
 }
 
-/// Describes a file and its state in one line.
 pub(crate) fn file_line(file: &HookFile) -> String {
     let path = file.path.display();
     match &file.state {
-        HookFileState::Absent => format!("{path} (not there)"),
+        HookFileState::Absent => format!("{path} (missing)"),
         HookFileState::InForce => format!("{path} ({})", pluralize(file.hooks.len(), "hook")),
         HookFileState::NotApproved => {
             format!(
-                "{path} (not approved, so not run: look at it, then `switchboard hooks approve`)"
+                "{path} (not approved and not run: review it, then `switchboard hooks approve`)"
             )
         }
-        HookFileState::Broken(error) => format!("{path} (no call may run: {error})"),
+        HookFileState::Broken(error) => format!("{path} (all calls are blocked: {error})"),
     }
 }
 
-/// Returns a file and its hooks as JSON.
 pub(crate) fn as_json(file: &HookFile) -> Value {
     let problem = match &file.state {
         HookFileState::Broken(error) => Some(error.to_string()),
@@ -153,6 +148,7 @@ pub(crate) fn diagnosis(set: &HookSet) -> String {
         {
             _ = writeln!(text, "        hint: {}", escape_line(&hint));
         }
+        // Such a hook protects nothing: a call that makes it fail gets through.
         for hook in file.hooks.iter().filter(|hook| !hook.fail_closed) {
             let line = format!("`{}` has `failClosed: false`: calls run if it fails", hook.name);
             _ = writeln!(text, "        {}", escape_line(&line));
@@ -164,7 +160,6 @@ pub(crate) fn diagnosis(set: &HookSet) -> String {
     text
 }
 
-/// Approves the project's hooks with the digest that was read, and prints them.
 fn approve(context: &CommandContext, set: &HookSet) -> Result<u8, CliError> {
     let mut approvals = Approvals::load(&context.places.state);
     let mut count = 0_usize;
@@ -173,11 +168,13 @@ fn approve(context: &CommandContext, set: &HookSet) -> Result<u8, CliError> {
             if file.state == HookFileState::Absent {
                 continue;
             }
-            let why = file.notes.first().map_or("it is not what was approved", String::as_str);
+            let why =
+                file.notes.first().map_or("it has changed since it was approved", String::as_str);
             let message = format!("`{}` cannot be approved: {why}", file.path.display());
             return Err(CliError::new(exit_code::CONFIG, message)
-                .with_hint("put it right, or `switchboard hooks revoke` to do without it"));
+                .with_hint("fix the file, or run `switchboard hooks revoke` to disable it"));
         };
+        // The digest was computed when the file was read, so a change made since is not approved.
         approvals.approve_hooks(&file.path, digest)?;
         count += 1;
         context.printer.say(&escape_line(&format!("approved {}", file.path.display())));
@@ -186,12 +183,13 @@ fn approve(context: &CommandContext, set: &HookSet) -> Result<u8, CliError> {
             context.printer.say(&escape_line(&line));
         }
         for script in &file.scripts {
-            context.printer.say(&escape_line(&format!("  as it is now: {}", script.display())));
+            // The approval covers the scripts that the commands name, so list them too.
+            context.printer.say(&escape_line(&format!("  script: {}", script.display())));
         }
     }
     if count == 0 {
         return Err(CliError::usage("this project has no hooks")
-            .with_hint("they would be in `.switchboard/hooks.json` or `.cursor/hooks.json`"));
+            .with_hint("project hooks are in `.switchboard/hooks.json` or `.cursor/hooks.json`"));
     }
     approvals.save()?;
     Ok(exit_code::OK)
@@ -203,7 +201,7 @@ fn revoke(context: &CommandContext, set: &HookSet) -> Result<u8, CliError> {
         approvals.revoke_hooks(&file.path)?;
     }
     approvals.save()?;
-    context.printer.say("the project's hooks are not run");
+    context.printer.say("the project's hooks are disabled until you approve them");
     Ok(exit_code::OK)
 }
 
@@ -213,21 +211,19 @@ fn project_files(set: &HookSet) -> impl Iterator<Item = &HookFile> {
 
 #[derive(Debug, Args)]
 pub(crate) struct TestHooksArgs {
-    /// The server of the made-up call
+    /// Server of the example call
     #[arg(default_value = "example")]
     pub(crate) server: String,
-    /// Its tool
+    /// Tool of the example call
     #[arg(default_value = "example")]
     pub(crate) tool: String,
-    /// All arguments as one JSON object
+    /// Arguments as one JSON object
     #[arg(long, value_name = "JSON", default_value = "{}")]
     pub(crate) json_args: String,
 }
 
-/// The example result that hooks receive after the call.
 const RESULT: &str = r#"{"content":[{"type":"text","text":"an example"}]}"#;
 
-/// The answer of one hook.
 struct HookReply {
     level: &'static str,
     event: &'static str,
@@ -238,7 +234,6 @@ struct HookReply {
     took: Duration,
 }
 
-/// Runs every hook separately; no answer affects another hook.
 async fn test_hooks(
     context: &CommandContext,
     config: &Config,
@@ -247,6 +242,7 @@ async fn test_hooks(
 ) -> Result<u8, CliError> {
     let arguments = arguments_from_json(&wanted.json_args)?;
     let server = config.servers.values().find(|server| server.id.as_str() == wanted.server);
+    // As in a real call without configured roots, so that a hook sees the paths it would get.
     let roots = match config.settings.roots.as_slice() {
         [] => vec![context.environment.current_dir.clone()],
         roots => roots.to_vec(),
@@ -271,10 +267,10 @@ async fn test_hooks(
             said.push(match file.state {
                 HookFileState::InForce => ask(&runner, hook, &occasion).await,
                 HookFileState::Absent | HookFileState::NotApproved => {
-                    not_asked(hook, "not asked: it has not been approved")
+                    not_asked(hook, "not asked: it is not approved")
                 }
                 HookFileState::Broken(_) => {
-                    not_asked(hook, "not asked: it is not what was approved")
+                    not_asked(hook, "not asked: it has changed since it was approved")
                 }
             });
         }
@@ -292,7 +288,7 @@ async fn test_hooks(
 
 async fn ask(runner: &HookRunner, hook: &Hook, occasion: &HookInput) -> HookReply {
     if !hook.matches(&occasion.target.server, &occasion.target.name) {
-        return not_asked(hook, "not asked: its matcher does not fit");
+        return not_asked(hook, "not asked: its matcher does not match");
     }
     let plain = not_asked(hook, "");
     match hook.event {
@@ -361,7 +357,7 @@ fn show_replies(context: &CommandContext, said: &[HookReply]) -> Result<(), CliE
     let heading = ["level", "event", "hook", "says", "ms", "message"];
     context.printer.list(said, json, heading, row)?;
     if said.is_empty() && !context.printer.json {
-        context.printer.say("there are no hooks");
+        context.printer.say("no hooks configured");
     }
     Ok(())
 }

@@ -22,7 +22,7 @@ use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct LockArgs {
-    /// Write nothing; say what is different from the file
+    /// Compare the servers with the lock file without writing it
     #[arg(long)]
     check: bool,
 }
@@ -35,11 +35,10 @@ async fn write(context: &CommandContext) -> Result<u8, CliError> {
     let lock = current_lock(context).await?;
     let path = lock.save()?;
     let count = lock.servers.len();
-    context.printer.say(&format!("{count} servers are locked in {}", path.display()));
+    context.printer.say(&format!("locked {count} servers in {}", path.display()));
     Ok(exit_code::OK)
 }
 
-/// Prints the differences from the lock file.
 async fn check(context: &CommandContext) -> Result<u8, CliError> {
     let locked = LockFile::load(&context.lock_folder())?;
     let now = current_lock(context).await?;
@@ -57,7 +56,7 @@ async fn check(context: &CommandContext) -> Result<u8, CliError> {
     if context.printer.json {
         context.printer.json(&json!({"same": lines.is_empty(), "different": lines}))?;
     } else if lines.is_empty() {
-        context.printer.say("all is as the lock file says");
+        context.printer.say("everything matches the lock file");
     } else {
         let lines: Vec<_> = lines.iter().map(|line| escape_line(line)).collect();
         context.printer.data(&lines.join("\n"))?;
@@ -68,21 +67,21 @@ async fn check(context: &CommandContext) -> Result<u8, CliError> {
 fn differences(name: &str, old: &LockedServer, new: &LockedServer) -> Vec<String> {
     let mut lines = Vec::new();
     if old.identity != new.identity {
-        lines.push(format!("~ {name}: it is reached in another way"));
+        lines.push(format!("~ {name}: its command or URL has changed"));
     }
     if old.server != new.server {
         let told = |server: &LockedServer| server.server.clone().unwrap_or_default();
-        lines.push(format!("~ {name}: {} is {} now", told(old), told(new)));
+        lines.push(format!("~ {name}: {} is now {}", told(old), told(new)));
     }
     for package in &old.packages {
         let shown = package.display_name();
         match new.packages.iter().find(|other| other.name == package.name) {
-            None => lines.push(format!("~ {name}: nothing is known of package {shown}")),
+            None => lines.push(format!("~ {name}: package {shown} can no longer be looked up")),
             Some(now) if now.version != package.version => {
-                lines.push(format!("~ {name}: package {shown} is {} now", now.version));
+                lines.push(format!("~ {name}: package {shown} is now {}", now.version));
             }
             Some(now) if now != package => {
-                lines.push(format!("~ {name}: package {shown} has another digest"));
+                lines.push(format!("~ {name}: package {shown} has a different digest"));
             }
             Some(_) => {}
         }
@@ -137,13 +136,14 @@ fn gather(context: &CommandContext, host: &Host) -> Result<LockFile, CliError> {
             status => {
                 let message = format!("server `{id}` is {}, so it cannot be locked", status.word());
                 return Err(CliError::new(exit_code::NOT_RUN, message)
-                    .with_hint(format!("`switchboard doctor {id}` tells more")));
+                    .with_hint(format!("`switchboard doctor {id}` shows details")));
             }
         }
+        // With `--locked`, definitions that differ from the lock file are held; `--check` lists them.
         if held.servers.contains_key(id) && !context.shared.locked {
-            let message = format!("server `{id}` has definitions that nobody approved");
+            let message = format!("server `{id}` has unapproved definitions");
             return Err(CliError::new(exit_code::NOT_ALLOWED, message).with_hint(format!(
-                "`switchboard pins diff {id}`, then `switchboard pins approve {id}`"
+                "review `switchboard pins diff {id}`, then run `switchboard pins approve {id}`"
             )));
         }
         lock.insert(config, reported_version(server), &pinnable_definitions(server));
@@ -188,8 +188,10 @@ pub(crate) async fn refusals(
         for package in &locked.packages {
             let why = match package.evidence(server, &context.environment, &confirmed) {
                 Evidence::Same => continue,
-                Evidence::Other => Some("was fetched with another digest".to_owned()),
+                Evidence::Other => Some("was fetched with a different digest".to_owned()),
                 Evidence::None => {
+                    // Finding the registries starts package managers, so do it only if evidence is
+                    // missing.
                     if registries.is_none() {
                         registries = Some(self::registries(context, config).await);
                     }
@@ -205,7 +207,7 @@ pub(crate) async fn refusals(
             };
             if let Some(why) = why {
                 let shown = package.display_name();
-                let message = format!("package `{shown}` is not what the lock file says: it {why}");
+                let message = format!("package `{shown}` does not match the lock file: it {why}");
                 refused.insert(server.id.to_string(), message);
             }
         }
@@ -213,16 +215,15 @@ pub(crate) async fn refusals(
     refused
 }
 
-/// Records the unpacked files of a package that matches the lock, so that the next start does not
-/// need the registry.
+/// Records the unpacked files of a package that matches the lock.
 fn keep(context: &CommandContext, server: &ServerConfig, package: &LockedPackage) {
+    // The next start then finds evidence on disk and does not need the registry.
     let unpacked = package.unpacked_digests(server, &context.environment);
     if let Err(error) = ConfirmedPackages::confirm(&context.places.state, package, unpacked) {
         context.printer.warn(&error.to_string(), None);
     }
 }
 
-/// Returns how a package differs in its registry.
 async fn different(
     registries: &PackageRegistries,
     server: &ServerConfig,
@@ -230,13 +231,13 @@ async fn different(
 ) -> Option<String> {
     let is_same = |spec: &PackageSpec| spec.name == locked.name;
     let Some(wanted) = fetched_packages(server).into_iter().find(is_same) else {
-        return Some("is not fetched any more".to_owned());
+        return Some("is no longer fetched".to_owned());
     };
     match registries.look_up(&wanted).await {
         Ok(now) if now == *locked => None,
-        Ok(now) if now.version != locked.version => Some(format!("is {} now", now.version)),
-        Ok(_) => Some("has another digest now".to_owned()),
-        // Fail closed.
+        Ok(now) if now.version != locked.version => Some(format!("is now {}", now.version)),
+        Ok(_) => Some("now has a different digest".to_owned()),
+        // Fail closed: an attacker who can block the registry must not bypass the lock.
         Err(why) => Some(format!("cannot be checked: {why}")),
     }
 }
@@ -251,6 +252,7 @@ pub(crate) async fn registries(context: &CommandContext, config: &Config) -> Pac
     };
     let mut registries = PackageRegistries::default();
     if needs("npm") {
+        // npm accepts its variables in either case.
         registries.npm = named(&["npm_config_registry", "NPM_CONFIG_REGISTRY"]);
         if registries.npm.is_none() {
             registries.npm = printed_address(&["npm", "config", "get", "registry"]).await;
@@ -265,10 +267,10 @@ pub(crate) async fn registries(context: &CommandContext, config: &Config) -> Pac
     registries
 }
 
-/// Runs a program and returns the URL that it prints.
 async fn printed_address(words: &[&str]) -> Option<String> {
     let (program, arguments) = words.split_first()?;
     let mut command = tokio::process::Command::new(program);
+    // A package manager may prompt; without input it cannot hang this command.
     command.args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
     let output = tokio::time::timeout(LOOKUP_TIMEOUT, command.output()).await.ok()?.ok()?;
     let text = String::from_utf8(output.stdout).ok()?;

@@ -19,22 +19,22 @@ use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct LoginArgs {
-    /// The server
+    /// Name of the server
     pub(crate) server: String,
-    /// Do not open a browser: show the address, and take the answer's address from standard input
+    /// Print the URL instead of opening a browser, and read the redirect URL from standard input
     #[arg(long)]
     pub(crate) no_browser: bool,
-    /// Ask for this scope as well (may be given several times)
+    /// Request this scope as well (can be repeated)
     #[arg(long, value_name = "SCOPE")]
     pub(crate) scope: Vec<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct LogoutArgs {
-    /// The server
+    /// Name of the server
     #[arg(required_unless_present = "all")]
     pub(crate) server: Option<String>,
-    /// End all logins and forget them, also those that cannot be read
+    /// Log out of all servers, including logins that cannot be read
     #[arg(long, conflicts_with = "server")]
     pub(crate) all: bool,
 }
@@ -43,8 +43,8 @@ pub(crate) async fn login(context: &CommandContext, login: &LoginArgs) -> Result
     let config = context.config()?;
     let id = context.server_id(&config, &login.server)?;
     let Some(server) = config.servers.get(&id) else {
-        let error = CliError::new(exit_code::CONFIG, format!("the entry of `{id}` is wrong"));
-        return Err(error.with_hint(format!("`switchboard doctor {id}` tells more")));
+        let error = CliError::new(exit_code::CONFIG, format!("the entry of `{id}` is invalid"));
+        return Err(error.with_hint(format!("`switchboard doctor {id}` shows details")));
     };
     let logins = Logins::new(&context.places.state, &context.environment, &config.settings);
     let whole = log_in(context, &logins, server, login);
@@ -63,10 +63,14 @@ async fn log_in(
     server: &ServerConfig,
     login: &LoginArgs,
 ) -> Result<StoredLogin, CliError> {
+    // A dynamic registration is bound to its redirect URI, and thereby to the port.
     let before = logins.callback_port(server).await;
     let callback =
         CallbackListener::listen(server.oauth.callback_port, before).await.map_err(|error| {
-            CliError::new(exit_code::TROUBLE, format!("cannot listen for the browser: {error}"))
+            CliError::new(
+                exit_code::TROUBLE,
+                format!("cannot listen for the browser's redirect: {error}"),
+            )
         })?;
     let printer = context.printer.clone();
     let told = move |step: LoginStep| printer.say(&escape_line(&step_text(&step)));
@@ -82,11 +86,10 @@ async fn log_in(
     };
     tokio::select! {
         held = person => held,
-        () = listening => Err(CliError::new(exit_code::TROUBLE, "nobody listens any more")),
+        () = listening => Err(CliError::new(exit_code::TROUBLE, "the redirect listener stopped")),
     }
 }
 
-/// Sends the user to the authorization URL; returns pasted lines unless a browser was opened.
 fn send_person(
     context: &CommandContext,
     id: &ServerId,
@@ -96,10 +99,10 @@ fn send_person(
     let url = pending.authorization_url();
     let printer = &context.printer;
     if !login.no_browser {
-        printer.say(&format!("opening a browser to log in to `{id}`; waiting for its answer"));
+        printer.say(&format!("opening a browser to log in to `{id}`; waiting for the redirect"));
         match open_address(url, context.environment.variable("BROWSER")) {
             Ok(()) => {
-                printer.say(&format!("if none opens, go to\n{}", escape_line(url)));
+                printer.say(&format!("if it does not open, go to\n{}", escape_line(url)));
                 return None;
             }
             Err(why) => printer.warn(&why, None),
@@ -107,14 +110,13 @@ fn send_person(
     }
     // The URL is necessary, so print it even with `--quiet`.
     talk(&format!(
-        "open this address in a browser:\n{}\nthen, if the browser runs on another machine, paste \
-         the address that it ends at here:",
+        "open this URL in a browser:\n{}\nif the browser runs on another machine, paste the URL \
+         that it ends at here:",
         escape_line(url)
     ));
     Some(lines())
 }
 
-/// Waits for a redirect that belongs to this login, from the browser or pasted.
 async fn wait(
     context: &CommandContext,
     pending: PendingLogin,
@@ -129,6 +131,8 @@ async fn wait(
         tokio::select! {
             Some(visit) = visits.recv() => {
                 if !pending.accepts(&visit.url) {
+                    // Any local program or web page can send a redirect; one with another state is
+                    // not ours.
                     visit.show(CallbackPage::Wrong).await;
                     continue;
                 }
@@ -140,7 +144,7 @@ async fn wait(
                 Some(line) if line.trim().is_empty() => {}
                 Some(line) if pending.accepts(&line) => return Ok(pending.finish(&line).await?),
                 Some(line) => {
-                    context.printer.warn("this is not the answer to this login", None);
+                    context.printer.warn("this URL does not belong to this login", None);
                     wrong = Some(line);
                 }
                 // End of input: report a wrong paste, or else keep waiting for the browser.
@@ -161,9 +165,9 @@ async fn next(lines: &mut Option<&mut mpsc::Receiver<String>>) -> Option<String>
     }
 }
 
-/// Returns the lines of standard input. A blocking read cannot be cancelled, so a thread does it.
 fn lines() -> mpsc::Receiver<String> {
     let (read, lines) = mpsc::channel(4);
+    // A blocking read cannot be cancelled, so a thread does it, which may outlive the login.
     std::thread::spawn(move || {
         for line in std::io::stdin().lock().lines() {
             let Ok(line) = line else { return };
@@ -177,20 +181,19 @@ fn lines() -> mpsc::Receiver<String> {
 
 fn step_text(step: &LoginStep) -> String {
     match step {
-        LoginStep::Asking => "asking the server what it wants".to_owned(),
-        LoginStep::Discovering => "looking for its authorization server".to_owned(),
+        LoginStep::Asking => "querying the server".to_owned(),
+        LoginStep::Discovering => "discovering the authorization server".to_owned(),
         LoginStep::Registering(issuer) => format!("registering with {issuer}"),
     }
 }
 
-/// Describes a stored login in one line.
 pub(crate) fn login_text(held: &StoredLogin) -> String {
     let scopes = match held.scopes.as_slice() {
         [] => String::new(),
         scopes => format!(" for {}", scopes.join(" ")),
     };
     let until = match (held.renewable, held.ends) {
-        (true, _) => ", renewed by itself".to_owned(),
+        (true, _) => ", renewed automatically".to_owned(),
         (false, Some(ends)) => {
             format!(", until {}", ends.strftime("%Y-%m-%d %H:%M:%SZ"))
         }
@@ -213,7 +216,7 @@ pub(crate) async fn logout(context: &CommandContext, logout: &LogoutArgs) -> Res
     if context.printer.json {
         context.printer.json(&ended)?;
     } else if ended.is_empty() {
-        context.printer.say("there was no login");
+        context.printer.say("not logged in");
     } else {
         ended.iter().for_each(|ended| tell_ended(context, ended));
     }
@@ -225,7 +228,7 @@ fn tell_ended(context: &CommandContext, ended: &LogoutReport) {
     match &ended.why {
         None => context.printer.say(&format!("logged out of `{server}`")),
         Some(why) => context.printer.warn(
-            &format!("the login to `{server}` is forgotten here, but may live on there: {why}"),
+            &format!("deleted the login to `{server}`, but its tokens may still be valid: {why}"),
             None,
         ),
     }

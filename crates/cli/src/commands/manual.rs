@@ -8,21 +8,18 @@ use switchboard_terminal::{CliError, exit_code};
 use crate::args::CliArgs;
 use crate::context::CommandContext;
 
-/// Bash functions that complete values with the help of servers.
 const BASH_VALUES: &str = include_str!("completions.bash");
 
-/// Prints completions for a shell.
 pub(crate) fn completions(context: &CommandContext, shell: Shell) -> Result<u8, CliError> {
     let mut text = Vec::new();
     clap_complete::generate(shell, &mut CliArgs::command(), "switchboard", &mut text);
+    // clap completes names only; these functions ask servers for argument values.
     if shell == Shell::Bash {
         text.extend_from_slice(BASH_VALUES.as_bytes());
     }
-    context.printer.data(&String::from_utf8_lossy(&text))?;
-    Ok(exit_code::OK)
+    context.printer.data(&String::from_utf8_lossy(&text)).map(|()| exit_code::OK)
 }
 
-/// Prints the manual page, including the exit codes.
 pub(crate) fn page(context: &CommandContext) -> Result<u8, CliError> {
     let mut text = Vec::new();
     clap_mangen::Man::new(CliArgs::command()).render(&mut text)?;
@@ -34,8 +31,7 @@ pub(crate) fn page(context: &CommandContext) -> Result<u8, CliError> {
         codes.text([roman(meaning)]);
     }
     codes.to_writer(&mut text)?;
-    context.printer.data(&String::from_utf8_lossy(&text))?;
-    Ok(exit_code::OK)
+    context.printer.data(&String::from_utf8_lossy(&text)).map(|()| exit_code::OK)
 }
 
 #[cfg(test)]

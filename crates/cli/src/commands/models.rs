@@ -16,12 +16,12 @@ pub(crate) struct ModelsArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ModelsCommand {
-    /// List the profiles without asking anybody
+    /// List the profiles without checking them
     #[command(visible_alias = "ls")]
     List,
-    /// Ask whether the models answer, the keys are good and the names known
+    /// Check that models respond and that keys and names are valid
     Check {
-        /// Only this one: a profile, or provider:model
+        /// Check only this profile or provider:model
         name: Option<String>,
     },
 }
@@ -40,8 +40,8 @@ struct ModelRow {
     code: Option<u8>,
 }
 
-/// Lists or checks profiles; the exit code is that of the first failed check.
 pub(crate) async fn run(context: &CommandContext, args: ModelsArgs) -> Result<u8, CliError> {
+    // Checking is the default: a list alone does not show that a key has expired.
     let command = args.command.unwrap_or(ModelsCommand::Check { name: None });
     let config = context.config()?;
     let profiles: Vec<ModelProfile> = match &command {
@@ -51,10 +51,8 @@ pub(crate) async fn run(context: &CommandContext, args: ModelsArgs) -> Result<u8
         }
     };
     if profiles.is_empty() && !context.printer.json {
-        context.printer.say("no profile of a model is configured");
-        context.printer.say(
-            "hint: add one to `models` of the configuration, or name provider:model with --model",
-        );
+        context.printer.say("no model profile configured");
+        context.printer.say("hint: configure one in `models`, or pass `--model provider:model`");
         return Ok(exit_code::OK);
     }
     let mut shown = Vec::new();
@@ -65,6 +63,7 @@ pub(crate) async fn run(context: &CommandContext, args: ModelsArgs) -> Result<u8
         }
         shown.push(row);
     }
+    // Every profile is checked before the first failure decides the exit code.
     let code = shown.iter().find_map(|row| row.code).unwrap_or(exit_code::OK);
     print(context, &shown)?;
     Ok(code)

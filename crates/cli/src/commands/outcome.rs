@@ -25,7 +25,6 @@ struct OutcomeRow<'a> {
     target: &'a str,
     outcome: &'a str,
     reason: Option<&'a str>,
-    /// Whether the call was denied because of read-only mode.
     is_readonly: bool,
     message: Option<Cow<'a, str>>,
     hint: Option<&'a str>,
@@ -34,7 +33,6 @@ struct OutcomeRow<'a> {
     result: Option<&'a RawValue>,
 }
 
-/// A finished call, run by this process or by a running instance.
 pub(crate) struct FinishedCall {
     pub(crate) id: Option<CallId>,
     pub(crate) outcome: Outcome,
@@ -49,7 +47,6 @@ impl From<Record> for FinishedCall {
     }
 }
 
-/// Prints the outcome of a call; returns the exit code.
 pub(crate) fn show(
     context: &CommandContext,
     target: &Target,
@@ -59,6 +56,7 @@ pub(crate) fn show(
     let outcome = &record.outcome;
     let code = exit_code::for_outcome(outcome.kind, outcome.reason.as_deref());
     let text = outcome.result.as_ref().map(|bytes| String::from_utf8_lossy(bytes));
+    // A result that cannot be parsed is still shown: the server's text may explain why.
     let reply = text.as_deref().map(|text| read(target, text));
     if let (Some(folder), Some(Ok(reply))) = (save, &reply) {
         save_items(context, reply, folder)?;
@@ -66,6 +64,7 @@ pub(crate) fn show(
     if context.printer.json {
         let result = outcome.result.as_ref().and_then(|bytes| serde_json::from_slice(bytes).ok());
         context.printer.json(&OutcomeRow {
+            // An unrecorded call has an id too, but `calls show` could not find it.
             id: record.id.filter(|_| !context.shared.no_record).map(|id| id.to_string()),
             server: &target.server,
             kind: target.kind.as_str(),
@@ -88,7 +87,7 @@ pub(crate) fn show(
     }
     match outcome.kind {
         OutcomeKind::Ok => {}
-        OutcomeKind::ToolError => context.printer.say("error: the tool reports a failure"),
+        OutcomeKind::ToolError => context.printer.say("error: the tool reported an error"),
         _ => {
             let word = outcome.kind.as_str().replace('_', " ");
             let message = outcome.message.as_deref().unwrap_or(&word);
@@ -105,6 +104,7 @@ pub(crate) fn show_task(
     record: &FinishedCall,
 ) -> Result<u8, CliError> {
     if context.printer.json {
+        // The task was started as asked, so the exit code of an unfinished call does not apply.
         show(context, target, record, None)?;
         return Ok(exit_code::OK);
     }
@@ -115,7 +115,6 @@ pub(crate) fn show_task(
     Ok(exit_code::OK)
 }
 
-/// Parses a result by the kind of its target.
 pub(crate) fn read(target: &Target, text: &str) -> Result<Reply, switchboard_core::InvalidOutput> {
     match target.kind {
         TargetKind::Tool => Reply::from_json(text),
@@ -127,6 +126,7 @@ pub(crate) fn read(target: &Target, text: &str) -> Result<Reply, switchboard_cor
 /// Prints a text; on a terminal, a long one is saved to a file and truncated in the middle.
 fn print(context: &CommandContext, record: &FinishedCall, text: &str) -> Result<(), CliError> {
     let limit = context.config()?.settings.show_limit_bytes;
+    // A pipe gets the whole text: a program cannot follow a notice about a file.
     let Some(short) = truncate_middle(text, limit).filter(|_| context.printer.terminal) else {
         return context.printer.data(text);
     };
@@ -138,7 +138,6 @@ fn print(context: &CommandContext, record: &FinishedCall, text: &str) -> Result<
     context.printer.data(&short.with_notice(Some(&file.display().to_string())))
 }
 
-/// Writes the images, audio and binary resources of a result to a folder.
 fn save_items(context: &CommandContext, reply: &Reply, folder: &Path) -> Result<(), CliError> {
     std::fs::create_dir_all(folder)?;
     for (number, item) in (1..).zip(&reply.items) {
@@ -151,6 +150,7 @@ fn save_items(context: &CommandContext, reply: &Reply, folder: &Path) -> Result<
             }
             _ => continue,
         };
+        // Numbered: a name from the server could contain a path or overwrite another file.
         let file = PathBuf::from(format!("{number}.{}", ending(mime)));
         let root = [folder.to_owned()];
         let file = download(context, &root, &file, &decode_base64(data)?, IfExists::Replace)?;
@@ -165,7 +165,6 @@ pub(crate) fn decode_base64(data: &str) -> Result<Vec<u8>, CliError> {
     })
 }
 
-/// Writes a file below the roots, outside Switchboard's own folders.
 pub(crate) fn download(
     context: &CommandContext,
     roots: &[PathBuf],
@@ -175,6 +174,7 @@ pub(crate) fn download(
 ) -> Result<PathBuf, CliError> {
     let places = &context.places;
     let own = [Some(&places.state), places.user_folder.as_ref(), places.system.as_ref()];
+    // A server must not get its content written over configuration, approvals or the record.
     let protected: Vec<PathBuf> = own.into_iter().flatten().cloned().collect();
     let limit_bytes = context.config()?.settings.result_limit_bytes;
     let ground = DownloadRoots { roots, protected: &protected, limit_bytes, existing };
@@ -196,6 +196,7 @@ pub(crate) fn download(
 
 fn ending(mime: &str) -> String {
     let kind = mime.rsplit('/').next().unwrap_or("bin").split(['+', ';']).next().unwrap_or("bin");
+    // The MIME type comes from the server, so only letters and digits reach the file name.
     let plain: String = kind.chars().filter(char::is_ascii_alphanumeric).take(8).collect();
     match plain.as_str() {
         "" | "octetstream" => "bin".to_owned(),

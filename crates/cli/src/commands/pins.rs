@@ -17,6 +17,7 @@ use switchboard_trust::{
 };
 
 use crate::args::ServerArg;
+use crate::commands::consent::PriorConsent;
 use crate::commands::{audit, held, tools};
 use crate::context::CommandContext;
 
@@ -29,29 +30,29 @@ pub(crate) struct PinsArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PinsCommand {
-    /// List definitions, those that are held first
+    /// List definitions, quarantined ones first
     #[command(visible_alias = "ls")]
     List(Which),
-    /// Show what is different about definitions that are held
+    /// Show how quarantined definitions differ from the approved ones
     Diff(Which),
-    /// Show what was found in definitions, with all that they say
+    /// Show definitions in full, with the scanner's findings
     Show {
-        /// A server with all that it offers, or one definition
+        /// Server with all its definitions, or one definition
         #[arg(value_name = "SERVER[/NAME]")]
         which: String,
     },
-    /// Stand by held definitions from now on, exactly as they are shown
+    /// Approve quarantined definitions, exactly as shown
     Approve {
-        /// A server with all that is held of it, or one definition
+        /// Server with all its quarantined definitions, or one definition
         #[arg(value_name = "SERVER[/NAME]")]
         which: String,
-        /// Also by those in which the scanner found an attack
+        /// Approve even definitions that the scanner flagged as an attack
         #[arg(long)]
         despite_findings: bool,
     },
-    /// Take approvals back: the definitions are held again
+    /// Revoke approvals, so that the definitions are quarantined again
     Revoke {
-        /// A server with all that it offers, or one definition
+        /// Server with all its definitions, or one definition
         #[arg(value_name = "SERVER[/NAME]")]
         which: String,
     },
@@ -59,18 +60,16 @@ pub(crate) enum PinsCommand {
 
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct Which {
-    /// Only of this server, or only this definition
+    /// Limit the list to this server or definition
     #[arg(value_name = "SERVER[/NAME]")]
     pub(crate) which: Option<String>,
-    /// Only what is held
+    /// List only quarantined definitions
     #[arg(long)]
     pub(crate) held: bool,
 }
 
-/// Number of fingerprint characters shown in a table.
 const FINGERPRINT_CHARS: usize = 12;
 
-/// A server, and one of its definitions or all.
 struct PinSelection {
     server: ServerId,
     name: Option<String>,
@@ -82,7 +81,6 @@ struct ServerPins<'a> {
     pins: Pins,
 }
 
-/// Runs `switchboard pins`.
 pub(crate) async fn run(context: &CommandContext, args: PinsArgs) -> Result<u8, CliError> {
     let config = context.config()?;
     match args.command.unwrap_or(PinsCommand::List(Which::default())) {
@@ -90,9 +88,7 @@ pub(crate) async fn run(context: &CommandContext, args: PinsArgs) -> Result<u8, 
         PinsCommand::Diff(which) => diff(context, &config, &which).await?,
         PinsCommand::Show { which } => show(context, &config, &which).await?,
         PinsCommand::Approve { which, despite_findings } => {
-            let agreed =
-                if despite_findings { PriorAgreement::Already } else { PriorAgreement::NotYet };
-            approve(context, &config, &which, agreed).await?;
+            approve(context, &config, &which, despite_findings.into()).await?;
         }
         PinsCommand::Revoke { which } => revoke(context, &config, &which)?,
     }
@@ -149,13 +145,12 @@ async fn diff(context: &CommandContext, config: &Config, which: &Which) -> Resul
         return context.printer.json(&all);
     }
     if all.is_empty() {
-        context.printer.say("nothing is held");
+        context.printer.say("nothing is quarantined");
         return Ok(());
     }
     context.printer.data(text.trim_end())
 }
 
-/// Prints full definitions with their state and findings.
 async fn show(context: &CommandContext, config: &Config, which: &str) -> Result<(), CliError> {
     let named = parse_selection(context, config, which)?;
     let flagged = flagged_definitions(context, config, &named).await?;
@@ -192,12 +187,11 @@ async fn show(context: &CommandContext, config: &Config, which: &str) -> Result<
         text.push_str(&held::description(one));
     }
     if text.is_empty() {
-        context.printer.say("nothing is known of it");
+        context.printer.say("no such definition is known");
     }
     context.printer.data(&text)
 }
 
-/// Returns the selected definitions in which the scanner found something.
 async fn flagged_definitions(
     context: &CommandContext,
     config: &Config,
@@ -215,7 +209,7 @@ async fn approve(
     context: &CommandContext,
     config: &Config,
     which: &str,
-    agreed: PriorAgreement,
+    agreed: PriorConsent,
 ) -> Result<(), CliError> {
     let named = parse_selection(context, config, which)?;
     look_at_unseen(context, config, &named.server).await?;
@@ -226,10 +220,8 @@ async fn approve(
     for before in server_pins(context, config, Some(&named))? {
         let wanted = fitting(&before.pins);
         // Scanning starts all servers, so do it only if a finding is possible.
-        if agreed == PriorAgreement::Already
-            || wanted.is_empty()
-            || wanted.iter().any(is_suspicious)
-        {
+        let is_agreed = agreed == PriorConsent::Given;
+        if is_agreed || wanted.is_empty() || wanted.iter().any(is_suspicious) {
             flagged = flagged_definitions(context, config, &named).await?;
         }
     }
@@ -237,8 +229,8 @@ async fn approve(
         let wanted = fitting(&known.pins);
         let in_the_way = needing_agreement(&flagged);
         if wanted.is_empty() && in_the_way.is_empty() && named.name.is_some() {
-            return Err(CliError::usage(format!("nothing that is called `{which}` is held"))
-                .with_hint("`switchboard pins list --held` lists what is"));
+            return Err(CliError::usage(format!("no quarantined definition named `{which}`"))
+                .with_hint("`switchboard pins list --held` lists them"));
         }
         for held in &wanted {
             context.printer.say(held_text(&known, held).trim_end());
@@ -270,7 +262,7 @@ async fn approve(
             let name = escape_line(which);
             let despite = match in_the_way.len() {
                 0 => String::new(),
-                some => format!(", and {some} in spite of what was found"),
+                some => format!(", and {some} despite findings"),
             };
             context.printer.say(&format!("approved {count} of `{name}`{despite}"));
         }
@@ -285,17 +277,19 @@ fn revoke(context: &CommandContext, config: &Config, which: &str) -> Result<(), 
             items.iter().map(|(name, item)| (*kind, name.as_str(), item.digest.as_str()))
         });
         let revoked = approved.filter(|(_, name, _)| named.fits(name));
+        // Log first: a revocation without a trace could hide an approval that should not have been.
         note(context, AuditNote::REVOKED, known.server, revoked)?;
         let mut count =
             remove_accepted(&context.places.state, &known.identity, |name| named.fits(name))?;
         Pins::edit(&context.places.state, &known.identity, |pins| {
             pins.server = known.server.id.to_string();
+            // Without the mark, a server without approvals counts as new and may be pinned unseen.
             pins.revoked |= named.name.is_none();
             count = pins.revoke(|_, name| named.fits(name)).max(count);
         })?;
         if count == 0 && named.name.is_some() {
-            return Err(CliError::usage(format!("nothing that is called `{which}` is approved"))
-                .with_hint("`switchboard pins list` lists what is"));
+            return Err(CliError::usage(format!("no approved definition named `{which}`"))
+                .with_hint("`switchboard pins list` lists them"));
         }
         context.printer.say(&format!("revoked {count} of `{}`", escape_line(which)));
     }
@@ -322,6 +316,7 @@ impl PinSelection {
     fn fits(&self, name: &str) -> bool {
         match &self.name {
             None => true,
+            // Instructions have no name in the protocol, so the command line has a word for them.
             Some(wanted) => wanted == name || (name.is_empty() && wanted == "instructions"),
         }
     }
@@ -341,17 +336,15 @@ fn parse_selection(
         };
         Some(PinSelection { server: id.clone(), name })
     };
+    // `a` and `a/b` may both be servers; the longer name is the more specific one.
     let longest = config.servers.keys().filter_map(part).max_by_key(|it| it.server.as_str().len());
-    match longest {
-        Some(named) => Ok(named),
-        None => {
-            let server = which.split_once('/').map_or(which, |(server, _)| server);
-            context.server_id(config, server).map(|server| PinSelection { server, name: None })
-        }
+    if let Some(named) = longest {
+        return Ok(named);
     }
+    let server = which.split_once('/').map_or(which, |(server, _)| server);
+    context.server_id(config, server).map(|server| PinSelection { server, name: None })
 }
 
-/// Loads the pins of all configured servers, or of the selected one.
 fn server_pins<'a>(
     context: &CommandContext,
     config: &'a Config,
@@ -389,54 +382,45 @@ fn as_json(known: &ServerPins<'_>, held: &QuarantinedDefinition) -> Value {
     })
 }
 
-/// Returns the findings about all definitions, approved or not. Starts every server, because
-/// references to another server's tools are found only if both are running.
+/// Returns the findings about all definitions, approved or not.
 pub(crate) async fn examine(context: &CommandContext) -> Result<Vec<Flagged>, CliError> {
+    // References to another server's tools are found only if both servers are running.
     let host = tools::start_unasked(context, &ServerArg::default()).await?;
     let examined = host.all_flagged();
     host.stop().await;
     Ok(examined)
 }
 
-/// Returns the definitions that need the user's agreement before use.
 pub(crate) fn needing_agreement(flagged: &[Flagged]) -> Vec<&Flagged> {
     flagged.iter().filter(|one| one.is_held()).collect()
 }
 
-/// Succeeds if nothing was found, or if the user has agreed or agrees at the terminal.
 pub(crate) async fn agree(
     context: &CommandContext,
     which: &str,
     flagged: &[&Flagged],
-    has_agreed: PriorAgreement,
+    has_agreed: PriorConsent,
 ) -> Result<(), CliError> {
     for one in flagged {
         context.printer.say(held::description(one).trim_end());
     }
-    if flagged.is_empty() || has_agreed == PriorAgreement::Already {
+    if flagged.is_empty() || has_agreed == PriorConsent::Given {
         return Ok(());
     }
     let name = escape_line(which);
     let refused = |why: &str| {
-        let message = format!("the scanner found an attack in `{name}`, and {why}");
+        let message = format!("the scanner found an attack in `{name}`: {why}");
         CliError::new(exit_code::NOT_ALLOWED, message)
     };
     if !std::io::stdin().is_terminal() {
-        let hint = format!("if it is none, `switchboard pins approve {name} --despite-findings`");
-        return Err(refused("nobody is here to agree to it").with_hint(hint));
+        let hint = format!("if it is safe, `switchboard pins approve {name} --despite-findings`");
+        return Err(refused("approval needed, but there is no terminal to ask on").with_hint(hint));
     }
-    let question = format!("Use `{name}` in spite of that, exactly as it is? [y/N] ");
+    let question = format!("Approve `{name}` anyway, exactly as it is? [y/N] ");
     match ask_line(&question).await {
         Some(said) if is_yes(said.trim()) => Ok(()),
-        _ => Err(refused("you did not agree to it")),
+        _ => Err(refused("you did not approve it")),
     }
-}
-
-/// Agreement in advance, with `--despite-findings`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PriorAgreement {
-    Already,
-    NotYet,
 }
 
 /// Records that the user accepts these definitions despite their findings.
@@ -474,7 +458,6 @@ pub(crate) fn accept(
     Ok(add_accepted(&context.places.state, &server.identity(), new)?)
 }
 
-/// Logs that definitions were approved or revoked.
 pub(crate) fn note<'a>(
     context: &CommandContext,
     event: &'static str,
@@ -496,6 +479,7 @@ pub(crate) fn note<'a>(
 pub(crate) fn is_suspicious(definition: &QuarantinedDefinition) -> bool {
     use switchboard_scan::{overall_severity, scan_definition, scan_text};
     let text = &definition.now;
+    // References to other servers are not judged here, because that would start all of them.
     let findings = match definition.kind {
         PinKind::Instructions => {
             scan_text("", &serde_json::from_str::<String>(text).unwrap_or_default())

@@ -26,8 +26,8 @@ use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 #[command(
-    after_help = "Exit codes: 0 well, 1 a case of `test` is not as expected or `what-if` finds a difference, \
-2 usage, 3 the rules cannot be read."
+    after_help = "Exit codes: 0 success, 1 a case of `test` failed or `what-if` found a difference, \
+2 usage error, 3 invalid rules"
 )]
 pub(crate) struct PolicyArgs {
     #[command(subcommand)]
@@ -39,22 +39,22 @@ pub(crate) enum PolicyCommand {
     /// Show the rules in effect, level by level
     #[command(visible_alias = "ls")]
     Show,
-    /// Check the rules and their examples, of all levels or of a file
+    /// Check rules and their examples, at all levels or in one file
     Check {
-        /// Only this file
+        /// Check only this file
         file: Option<PathBuf>,
     },
-    /// Try cases out: calls, and what is expected to be said to them
+    /// Test the rules with cases: calls and their expected verdicts
     Test {
-        /// The file with the cases
+        /// File with the test cases
         cases: PathBuf,
-        /// With this file in place of the user's rules
+        /// File to use instead of the user's rules
         #[arg(long, value_name = "FILE")]
         policy: Option<PathBuf>,
     },
-    /// Say what would be decided about a call, and by which rule; nothing is called
+    /// Show the verdict on a call and the rule behind it, without running it
     Explain(ExplainArgs),
-    /// Say what a changed policy would have decided otherwise about recorded calls
+    /// Show which recorded calls a changed policy would decide differently
     WhatIf(WhatIfArgs),
 }
 
@@ -68,12 +68,9 @@ pub(crate) async fn run(context: &CommandContext, policy: PolicyArgs) -> Result<
     }
 }
 
-/// Returns the configuration, with valid rules.
-///
-/// # Errors
-/// Fails if the rules cannot be read or one of their examples does not hold.
 pub(crate) fn usable(context: &CommandContext) -> Result<Config, CliError> {
     let config = context.silent_config();
+    // A rule whose example does not hold does not do what its author believes, so it is an error.
     match config.policies.broken.clone().or_else(|| check_examples(&config.policies)) {
         Some(problem) => Err(problem.into()),
         None => Ok(config),
@@ -87,21 +84,15 @@ fn show(context: &CommandContext) -> Result<u8, CliError> {
         lines.map(|line| PolicyRow::new(file, line)).collect::<Vec<_>>()
     };
     let lines: Vec<PolicyRow> = config.policies.files.iter().flat_map(of_file).collect();
-    if context.printer.json {
-        let all: Vec<Value> = lines.iter().map(PolicyRow::as_json).collect();
-        context.printer.json(&all)?;
+    if lines.is_empty() && !context.printer.json {
+        context.printer.say("no rules configured; calls that nothing allows need approval");
         return Ok(exit_code::OK);
     }
-    if lines.is_empty() {
-        context.printer.say("there are no rules; what nobody allowed is asked");
-        return Ok(exit_code::OK);
-    }
-    let rows: Vec<[String; 5]> = lines.iter().map(PolicyRow::row).collect();
-    context.printer.table(["level", "effect", "target", "when", "place"], &rows)?;
-    Ok(exit_code::OK)
+    let heading = ["level", "effect", "target", "when", "place"];
+    let shown = context.printer.list(&lines, PolicyRow::as_json, heading, PolicyRow::row);
+    shown.map(|()| exit_code::OK)
 }
 
-/// A line of a policy file with its location.
 struct PolicyRow {
     level: PolicyLevel,
     place: String,
@@ -161,7 +152,7 @@ fn check(context: &CommandContext, file: Option<&Path>) -> Result<u8, CliError> 
         }
         let count = files.len();
         let how = match warnings.len() {
-            0 => "all well".to_owned(),
+            0 => "no warnings".to_owned(),
             1 => "1 warning".to_owned(),
             many => format!("{many} warnings"),
         };
@@ -179,7 +170,6 @@ fn warning(warning: &ConfigError) -> Value {
     })
 }
 
-/// Reads a file as the rules of a level and checks its examples.
 pub(crate) fn check_file(path: &Path, level: PolicyLevel) -> Result<PolicyFile, ConfigError> {
     let file = read_policy(path, level)?;
     let alone = Policies { files: vec![file.clone()], broken: None };
@@ -189,7 +179,6 @@ pub(crate) fn check_file(path: &Path, level: PolicyLevel) -> Result<PolicyFile, 
     }
 }
 
-/// The result of a test case.
 struct CaseResult<'a> {
     case: &'a PolicyCase,
     got: &'static str,
@@ -197,7 +186,6 @@ struct CaseResult<'a> {
     is_well: bool,
 }
 
-/// Runs all cases of a file; the exit code is 1 if a verdict is not as expected.
 fn test_cases(
     context: &CommandContext,
     cases: &Path,
@@ -241,7 +229,7 @@ fn test_cases(
             context.printer.warn(&sentence(tried), None);
         }
         let count = tried.len();
-        context.printer.say(&format!("{count} cases, {wrong} not as expected"));
+        context.printer.say(&format!("{count} cases, {wrong} failed"));
     }
     Ok(if wrong == 0 { exit_code::OK } else { exit_code::TOOL_ERROR })
 }
@@ -269,39 +257,39 @@ fn sentence(tried: &CaseResult<'_>) -> String {
 
 #[derive(Debug, Args)]
 pub(crate) struct ExplainArgs {
-    /// What would be called: server/tool, or server/address with `--kind resource`
+    /// Target as server/tool, or server/URI with `--kind resource`
     pub(crate) target: String,
-    /// The arguments as a JSON object
+    /// Arguments as a JSON object
     #[arg(long, value_name = "JSON", default_value = "{}")]
     pub(crate) args: String,
-    /// Which kind of thing it is
+    /// Kind of the target
     #[arg(long, value_enum, default_value_t = KindChoice::Tool)]
     pub(crate) kind: KindChoice,
-    /// Who would call it
+    /// Origin of the call
     #[arg(long, value_enum, default_value_t = CallerChoice::Model)]
     pub(crate) caller: CallerChoice,
-    /// As if something had come from this server before, or from server/tool (may be given several times)
+    /// Assume that content of this server, or of server/tool, was read before (can be repeated)
     #[arg(long, value_name = "SERVER")]
     pub(crate) after: Vec<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum KindChoice {
-    /// A tool is run
+    /// The target is a tool
     Tool,
-    /// A resource is read
+    /// The target is a resource
     Resource,
-    /// A prompt is fetched
+    /// The target is a prompt
     Prompt,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CallerChoice {
-    /// A person types it
+    /// A person makes the call
     Person,
-    /// A model writes it
+    /// A model proposes the call
     Model,
-    /// A client of the gateway sends it
+    /// A client of the gateway makes the call
     Client,
 }
 
@@ -359,10 +347,10 @@ fn decision_text(call: &ResolvedCall, explained: &Explanation) -> String {
     text
 }
 
-/// Parses `SERVER/NAME`. Server names may contain slashes, so match against the configured ones.
 fn parse_target(config: &Config, wanted: &ExplainArgs) -> Result<Target, CliError> {
     let text = &wanted.target;
     let known = config.servers.keys().map(ServerId::as_str);
+    // Server names may contain slashes, so match against the configured ones.
     let server = known
         .filter(|id| text.strip_prefix(*id).is_some_and(|rest| rest.starts_with('/')))
         .max_by_key(|id| id.len());
@@ -373,7 +361,7 @@ fn parse_target(config: &Config, wanted: &ExplainArgs) -> Result<Target, CliErro
         None => text.split_once('/'),
     };
     let (server, name) = split.ok_or_else(|| {
-        CliError::usage(format!("`{text}` names no target")).with_hint("write it as server/tool")
+        CliError::usage(format!("`{text}` is not a target")).with_hint("write it as server/tool")
     })?;
     let kind = match wanted.kind {
         KindChoice::Tool => TargetKind::Tool,
@@ -394,34 +382,33 @@ fn caller(choice: CallerChoice) -> Caller {
 
 #[derive(Debug, Args)]
 pub(crate) struct WhatIfArgs {
-    /// The changed rules
+    /// File with the changed rules
     pub(crate) file: PathBuf,
-    /// The level whose rules they would replace
+    /// Level whose rules the file replaces
     #[arg(long, value_enum, default_value_t = LevelChoice::User)]
     pub(crate) level: LevelChoice,
-    /// Only calls of so long ago at most: 90m, 12h, 7d
+    /// Consider only calls of this period: 90m, 12h, 7d
     #[arg(long, value_name = "TIME", value_parser = ago)]
     pub(crate) since: Option<Duration>,
-    /// At most so many calls, the newest ones
+    /// Maximum number of calls, newest first
     #[arg(long, short = 'n', default_value_t = 1_000)]
     pub(crate) limit: u32,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LevelChoice {
-    /// The organisation's
+    /// Rules of the organization
     Enterprise,
-    /// The team's
+    /// Rules of the team
     Team,
-    /// The project's
+    /// Rules of the project
     Project,
-    /// Your own
+    /// Rules of the user
     User,
 }
 
-/// Parses a duration: a number with a unit.
 fn ago(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("`{text}` is no time: write it as 90m, 12h or 7d");
+    let wrong = || format!("`{text}` is not a duration: write it as 90m, 12h or 7d");
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let number: u64 = digits.parse().map_err(|_| wrong())?;
     let unit = match text.strip_prefix(digits) {
@@ -434,8 +421,6 @@ fn ago(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs(number.saturating_mul(unit)))
 }
 
-/// Compares the verdicts of the current and the changed rules about recorded calls; the exit code
-/// is 1 if any of them differ.
 pub(crate) async fn what_if(context: &CommandContext, wanted: &WhatIfArgs) -> Result<u8, CliError> {
     let config = usable(context)?;
     let level = match wanted.level {
@@ -458,12 +443,12 @@ pub(crate) async fn what_if(context: &CommandContext, wanted: &WhatIfArgs) -> Re
     show_differences(context, count, &differences)
 }
 
-/// Returns the recorded calls that match the filter, oldest first.
 async fn recorded_calls(
     context: &CommandContext,
     wanted: &WhatIfArgs,
 ) -> Result<Vec<FullCall>, CliError> {
     let path = ledger_file(&context.places.state);
+    // A home without a record is not an error: there is nothing to compare yet.
     if !path.exists() {
         return Ok(Vec::new());
     }
@@ -473,6 +458,7 @@ async fn recorded_calls(
         None => filter,
     };
     let mut calls = LedgerReader::at(&path).list_full(filter).await?;
+    // Taint builds up over a session, so the calls have to be replayed in their order.
     calls.reverse();
     Ok(calls)
 }
@@ -502,7 +488,7 @@ fn show_differences(
         if !rows.is_empty() {
             context.printer.table(["call", "target", "today", "then", "by"], &rows)?;
         }
-        context.printer.say(&format!("{count} calls, {} decided otherwise", rows.len()));
+        context.printer.say(&format!("{count} calls, {} decided differently", rows.len()));
     }
     Ok(if differences.is_empty() { exit_code::OK } else { exit_code::TOOL_ERROR })
 }

@@ -23,16 +23,16 @@ pub(crate) struct PromptsArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum PromptsCommand {
-    /// List prompts
+    /// List prompts of all servers
     #[command(visible_alias = "ls")]
     List(ServerArg),
-    /// Fetch a prompt
+    /// Fetch a prompt from a server
     Get {
-        /// The server
+        /// Name of the server
         server: String,
-        /// The prompt
+        /// Name of the prompt
         prompt: String,
-        /// Arguments: key=value
+        /// Arguments of the prompt, as key=value
         #[arg(value_name = "KEY=VALUE")]
         arguments: Vec<String>,
     },

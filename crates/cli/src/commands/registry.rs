@@ -24,46 +24,45 @@ pub(crate) struct RegistryArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum RegistryCommand {
-    /// Find servers by words in their name, title or description
+    /// Search servers by name, title or description
     Search {
-        /// The words
+        /// Words to search for
         #[arg(required = true)]
         words: Vec<String>,
-        /// At most so many
+        /// Maximum number of results
         #[arg(long, short = 'n', default_value_t = 20, value_parser = clap::value_parser!(u16).range(1..=1_000))]
         limit: u16,
         #[command(flatten)]
         of: RegistryChoiceArgs,
     },
-    /// Show a server, its versions, and what adding it would run
+    /// Show a server, its versions and the commands it would run
     #[command(disable_version_flag = true)]
     Show {
-        /// Its name, such as `io.github.owner/server`
+        /// Name such as `io.github.owner/server`
         name: String,
-        /// This version instead of the newest
+        /// Version to show instead of the newest
         #[arg(long, value_name = "VERSION")]
         version: Option<String>,
         #[command(flatten)]
         of: RegistryChoiceArgs,
     },
-    /// List the servers that are known for the domain of a web address
+    /// List known servers and the web domains they serve
     Known {
-        /// Only the one for this address
+        /// Show only the server for this URL
         url: Option<String>,
     },
 }
 
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct RegistryChoiceArgs {
-    /// The registry to ask, in place of those of the settings
+    /// Registry to query instead of those in the settings
     #[arg(long, value_name = "URL")]
     pub(crate) registry: Option<String>,
 }
 
-/// Maximum characters shown of a line of registry data.
+/// Maximum characters shown of a line; registry data comes from anyone.
 const MAX_LINE_CHARS: usize = 500;
 
-/// Runs `switchboard registry`.
 pub(crate) async fn run(context: &CommandContext, args: RegistryArgs) -> Result<u8, CliError> {
     match args.command {
         RegistryCommand::Search { words, limit, of } => {
@@ -76,7 +75,6 @@ pub(crate) async fn run(context: &CommandContext, args: RegistryArgs) -> Result<
     }
 }
 
-/// Returns the registries to query, in order.
 pub(crate) fn registries(
     context: &CommandContext,
     config: &Config,
@@ -94,15 +92,14 @@ pub(crate) fn registries(
     named.into_iter().map(|address| open(address).map_err(registry_error)).collect()
 }
 
-/// Looks up a name in the first registry that knows it. An unreachable registry is an error: in the
-/// next one, the name could belong to another publisher.
+/// Looks up a name in the first registry that knows it.
 pub(crate) async fn lookup<'r>(
     context: &CommandContext,
     registries: &'r [Registry],
     name: &str,
     version: Option<&str>,
 ) -> Result<(ListedServer, &'r Registry), CliError> {
-    let mut unknown = CliError::usage("there is no registry to ask");
+    let mut unknown = CliError::usage("no registry configured");
     let version = version.filter(|version| *version != "latest");
     for registry in registries {
         match registry.show(name, version).await {
@@ -111,6 +108,7 @@ pub(crate) async fn lookup<'r>(
                 return Ok((found.value, registry));
             }
             Err(error @ RegistryError::Unknown { .. }) => unknown = registry_error(error),
+            // Do not try the next registry: there, the name could belong to another publisher.
             Err(error) => return Err(registry_error(error)),
         }
     }
@@ -135,6 +133,7 @@ async fn search(
                 None,
             );
         }
+        // Registries are in order of precedence, so a name belongs to the first one that lists it.
         let known: Vec<String> = found.iter().map(|(_, one)| one.server.name.clone()).collect();
         let new = answer.value.into_iter().filter(|one| !known.contains(&one.server.name));
         found.extend(new.map(|one| (registry.address().text().to_owned(), one)));
@@ -156,10 +155,10 @@ async fn search(
         return Ok(exit_code::OK);
     }
     if found.is_empty() {
-        context.printer.say("nothing was found");
+        context.printer.say("no servers found");
     } else {
         context.printer.say(
-            "hint: `switchboard registry show NAME` tells more, `switchboard add NAME` adds it",
+            "hint: `switchboard registry show NAME` shows details, `switchboard add NAME` adds it",
         );
     }
     Ok(exit_code::OK)
@@ -177,6 +176,7 @@ async fn show(
     let reach = registry.address().reach();
     let mut versions = Vec::new();
     for registry in &registries {
+        // The versions are only shown, so a registry that cannot list them is skipped.
         if let Ok(found) = registry.versions(name).await {
             versions = found.value;
             break;
@@ -274,7 +274,7 @@ fn description(
         describe_way(&mut text, choice);
     }
     if choices.is_empty() {
-        _ = writeln!(text, "\nit has neither a package nor an address");
+        _ = writeln!(text, "\nit has neither a package nor a remote endpoint");
     }
     text
 }
@@ -296,18 +296,16 @@ fn describe_way(text: &mut String, choice: &InstallChoice) {
     }
 }
 
-/// Escapes a text from a registry and truncates it to one line.
 fn short_line(text: &str) -> String {
     let shown: String = text.chars().take(MAX_LINE_CHARS).collect();
     let more = if shown.len() < text.len() { "…" } else { "" };
     format!("{}{more}", escape_line(&shown))
 }
 
-/// Describes a question of an install plan in one line.
 pub(crate) fn question(asked: &RegistryQuestion) -> String {
     let mut words = Vec::new();
     if asked.required && asked.default.is_none() {
-        words.push("needed".to_owned());
+        words.push("required".to_owned());
     }
     if asked.secret {
         words.push("secret".to_owned());
@@ -316,7 +314,7 @@ pub(crate) fn question(asked: &RegistryQuestion) -> String {
         words.push(format!("one of {}", asked.choices.join(", ")));
     }
     if let Some(default) = &asked.default {
-        words.push(format!("otherwise {default}"));
+        words.push(format!("default {default}"));
     }
     let more = if words.is_empty() { String::new() } else { format!(" ({})", words.join(", ")) };
     let about = asked.description.as_deref().map(|about| format!(": {about}")).unwrap_or_default();
@@ -342,7 +340,6 @@ async fn list_known(context: &CommandContext, url: Option<&str>) -> Result<u8, C
     shown.map(|()| exit_code::OK)
 }
 
-/// Loads the list of known servers that the settings name, or the built-in one.
 pub(crate) async fn known_servers(config: &Config) -> Result<KnownServers, CliError> {
     let wrong = |error: KnownError| CliError::new(exit_code::CONFIG, error.to_string());
     match &config.settings.discovery.known_servers {
@@ -364,7 +361,7 @@ pub(crate) async fn known_servers(config: &Config) -> Result<KnownServers, CliEr
 fn tell_age(context: &CommandContext, registry: &Registry, age: Option<Duration>) {
     if let Some(age) = age {
         let message = format!(
-            "the registry at `{}` cannot be reached; this is from the cache, {} old",
+            "the registry at `{}` cannot be reached; showing cached data, {} old",
             registry.address().text(),
             age_text(age)
         );
@@ -382,7 +379,6 @@ fn age_text(age: Duration) -> String {
     }
 }
 
-/// Converts a registry error to a command-line error.
 pub(crate) fn registry_error(error: RegistryError) -> CliError {
     let code = match &error {
         RegistryError::BadAddress { .. }
@@ -397,7 +393,6 @@ pub(crate) fn registry_error(error: RegistryError) -> CliError {
     CliError { message: error.to_string(), hint: error.hint().map(str::to_owned), code }
 }
 
-/// Converts an install-plan error to a command-line error.
 pub(crate) fn plan_error(error: PlanError) -> CliError {
     let code = match &error {
         PlanError::Missing(_) | PlanError::DoesNotFit { .. } | PlanError::NotAsked(_) => {
@@ -414,7 +409,6 @@ pub(crate) fn plan_error(error: PlanError) -> CliError {
     CliError { message: error.to_string(), hint: error.hint(), code }
 }
 
-/// Converts a bundle error to a command-line error.
 pub(crate) fn bundle_error(error: BundleError) -> CliError {
     let code = match error {
         BundleError::Plan(error) => return plan_error(error),

@@ -18,16 +18,16 @@ use crate::commands::{call, outcome, tools};
 use crate::context::CommandContext;
 use crate::running;
 
-/// Where the content of a resource goes.
+/// Options for the destination of the content.
 #[derive(Debug, Args)]
 pub(crate) struct Output {
     /// Write the content to this file, below the current folder or a `--root`
     #[arg(long, short, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Write the content to a file with a name made of the address
+    /// Write the content to a file named after the URI
     #[arg(long, conflicts_with = "output")]
     pub(crate) download: bool,
-    /// Replace a file that is there
+    /// Overwrite an existing file
     #[arg(long)]
     pub(crate) force: bool,
 }
@@ -43,19 +43,19 @@ pub(crate) struct ResourcesArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ResourcesCommand {
-    /// List resources and templates
+    /// List resources and resource templates
     #[command(visible_alias = "ls")]
     List(ServerArg),
-    /// Read a resource
+    /// Read a resource and print its content
     Read {
-        /// The server
+        /// Name of the server
         server: String,
-        /// The resource's address
+        /// URI of the resource
         uri: String,
         #[command(flatten)]
         to: Output,
     },
-    /// Print each change of a resource, until interrupted
+    /// Print every change of a resource until interrupted
     Watch(WatchResourceArgs),
 }
 
@@ -81,7 +81,6 @@ async fn list(context: &CommandContext, of: &ServerArg) -> Result<u8, CliError> 
     shown.map(|()| exit_code::OK)
 }
 
-/// Reads a resource and prints it or writes it to a file.
 async fn read(
     context: &CommandContext,
     server: &str,
@@ -99,6 +98,7 @@ async fn read(
     if let (Some(file), Some(text)) = (&file, &text)
         && let Ok(reply) = outcome::read(&target, text)
     {
+        // The name may be derived from a server's URI, so the file is confined to the roots.
         let roots = context.roots(&context.silent_config());
         let code = write(context, &reply, file, &roots, existing)?;
         if !context.printer.json {
@@ -119,6 +119,7 @@ fn write(
     for item in &reply.items {
         match item {
             Item::Resource { blob: Some(blob), .. } => {
+                // A blob is the whole content; text may come in several parts.
                 content = outcome::decode_base64(blob)?;
                 break;
             }
@@ -133,19 +134,19 @@ fn write(
 
 #[derive(Debug, Args)]
 pub(crate) struct WatchResourceArgs {
-    /// The server
+    /// Name of the server
     pub(crate) server: String,
-    /// The resource's address
+    /// URI of the resource
     pub(crate) uri: String,
-    /// Read the resource at each change and print what is new
+    /// Read the resource at each change and print its content
     #[arg(long)]
     pub(crate) read: bool,
 }
 
-/// Watches a resource until Ctrl-C, which is a successful end.
 async fn watch(context: &CommandContext, wanted: &WatchResourceArgs) -> Result<u8, CliError> {
     let only = ServerArg { server: Some(wanted.server.clone()) };
     let host = tools::start(context, &only).await?;
+    // Before the subscription, so that its confirmation is not missed.
     let mut events = host.events().watch();
     let watching = async {
         let _subscription = host
@@ -178,8 +179,7 @@ async fn handle_event(
             match problem {
                 None => context.printer.say(&format!("watching {uri} of {server}")),
                 Some(why) => {
-                    let why =
-                        format!("`{uri}` of `{server}` is not watched: {}", escape_line(&why));
+                    let why = format!("cannot watch `{uri}` of `{server}`: {}", escape_line(&why));
                     return Err(CliError::new(exit_code::NOT_RUN, why));
                 }
             }

@@ -18,21 +18,21 @@ pub(crate) struct SecretsArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SecretsCommand {
-    /// List the names of secrets and whose they are, never their values
+    /// List secrets and their servers, never their values
     #[command(visible_alias = "ls")]
     List,
-    /// Keep a secret for a server, read from standard input or typed unseen
+    /// Store a secret for a server, typed or from standard input
     Set(SecretArgs),
-    /// Forget a secret
+    /// Delete a secret of a server
     #[command(visible_alias = "rm")]
     Remove(SecretArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct SecretArgs {
-    /// Its name, as in `${keyring:NAME}`
+    /// Name of the secret, as in `${keyring:NAME}`
     pub(crate) name: String,
-    /// The only server that gets it
+    /// Only server that can use the secret
     #[arg(long, short, value_name = "NAME")]
     pub(crate) server: String,
 }
@@ -40,7 +40,6 @@ pub(crate) struct SecretArgs {
 /// Maximum length of a secret, in bytes.
 const MAX_SECRET_BYTES: u64 = 64 * 1_024;
 
-/// Runs `switchboard secrets`.
 pub(crate) async fn run(context: &CommandContext, args: SecretsArgs) -> Result<u8, CliError> {
     let config = context.config()?;
     let secrets = SecretStore::new(&context.places.state, &context.environment, &config.settings);
@@ -56,11 +55,11 @@ pub(crate) async fn run(context: &CommandContext, args: SecretsArgs) -> Result<u
             secrets.set(&which, value).await?;
             let name = escape_line(&of.name);
             let server = escape_line(&of.server);
-            context.printer.say(&format!("kept `{name}` for `{server}`"));
+            context.printer.say(&format!("stored `{name}` for `{server}`"));
         }
         SecretsCommand::Remove(of) => {
             let which = which(context, &config, &of)?;
-            let word = if secrets.remove(&which).await? { "forgotten" } else { "not there" };
+            let word = if secrets.remove(&which).await? { "deleted" } else { "not stored" };
             context.printer.say(&format!("`{}` is {word}", escape_line(&of.name)));
         }
     }
@@ -72,16 +71,19 @@ fn which(
     config: &Config,
     of: &SecretArgs,
 ) -> Result<SecretName, CliError> {
+    // The same characters as in `${keyring:NAME}`; any other name could never be referenced.
     let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
     if of.name.is_empty() || !of.name.chars().all(plain) {
-        return Err(CliError::usage("a secret's name has letters, digits and `_`"));
+        return Err(CliError::usage(
+            "the name of a secret can contain only letters, digits and `_`",
+        ));
     }
     let id = context.server_id(config, &of.server)?;
+    // A project's server has a scope of its own: reusing a name must not give it the user's secrets.
     let server = config.servers.get(&id).map_or_else(|| of.server.clone(), secret_scope);
     Ok(SecretName { server, name: of.name.clone() })
 }
 
-/// Reads the secret from standard input; a terminal does not echo it.
 async fn read() -> Result<Secret, CliError> {
     let text = if std::io::stdin().is_terminal() {
         ask_secret_line("Secret: ").await?
@@ -90,9 +92,10 @@ async fn read() -> Result<Secret, CliError> {
         std::io::stdin().take(MAX_SECRET_BYTES + 1).read_to_string(&mut text)?;
         text
     };
+    // `echo` and most editors add a line break that is not part of the secret.
     let value = text.trim_end_matches(['\r', '\n']);
     if value.is_empty() || value.contains('\0') || value.len() as u64 > MAX_SECRET_BYTES {
-        return Err(CliError::usage("a secret has 1 to 65536 characters and no NUL"));
+        return Err(CliError::usage("a secret must have 1 to 65536 bytes and no NUL"));
     }
     Ok(Secret::new(value))
 }

@@ -21,53 +21,53 @@ pub(crate) struct SessionsArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum SessionsCommand {
-    /// List conversations, the last changed first
+    /// List conversations, last changed first
     #[command(visible_alias = "ls")]
     List {
-        /// At most so many
+        /// Maximum number of conversations to list
         #[arg(long, short = 'n', default_value_t = 20)]
         limit: u32,
     },
-    /// Show a conversation
+    /// Show the messages of a conversation
     Show {
-        /// Its id, the beginning of it, its name, or `last`
+        /// Id, id prefix or name of the conversation, or `last`
         session: String,
     },
     /// Give a conversation a name
     Rename {
-        /// Its id, the beginning of it, its name, or `last`
+        /// Id, id prefix or name of the conversation, or `last`
         session: String,
-        /// The new name
+        /// New name of the conversation
         name: String,
     },
-    /// Write a conversation to a file or to standard output
+    /// Export a conversation to a file or to standard output
     Export {
-        /// Its id, the beginning of it, its name, or `last`
+        /// Id, id prefix or name of the conversation, or `last`
         session: String,
-        /// The form
+        /// Format of the exported conversation
         #[arg(long, short, value_enum, default_value_t = ExportForm::Markdown)]
         form: ExportForm,
-        /// The file to write
+        /// File to write instead of standard output
         #[arg(long, short, value_name = "FILE")]
         output: Option<PathBuf>,
     },
-    /// Delete a conversation
+    /// Delete a conversation permanently
     #[command(visible_alias = "rm")]
     Delete {
-        /// Its id, the beginning of it, its name, or `last`
+        /// Id, id prefix or name of the conversation, or `last`
         session: String,
-        /// Do not ask
+        /// Delete without asking for confirmation
         #[arg(long, short)]
         yes: bool,
     },
-    /// Begin a new conversation with the steps of another one
+    /// Start a new conversation from the steps of another one
     Fork {
-        /// Its id, the beginning of it, its name, or `last`
+        /// Id, id prefix or name of the conversation, or `last`
         session: String,
-        /// The last step that is taken over; all of them by default
+        /// Last step to copy (default: all steps)
         #[arg(long, value_name = "STEP")]
         step: Option<u64>,
-        /// A name for the new one
+        /// Name of the new conversation
         #[arg(long, value_name = "NAME")]
         name: Option<String>,
     },
@@ -75,13 +75,12 @@ pub(crate) enum SessionsCommand {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ExportForm {
-    /// For people
+    /// Readable text for people
     Markdown,
-    /// For programs, with every step
+    /// Every step, for programs
     Json,
 }
 
-/// Runs `switchboard sessions`.
 pub(crate) async fn run(context: &CommandContext, args: SessionsArgs) -> Result<u8, CliError> {
     let sessions = open_sessions(&context.places.state, context.recording(), &context.config()?)?;
     match args.command.unwrap_or(SessionsCommand::List { limit: 20 }) {
@@ -99,7 +98,7 @@ pub(crate) async fn run(context: &CommandContext, args: SessionsArgs) -> Result<
         SessionsCommand::Rename { session, name } => {
             let found = sessions.find(&session).await?;
             sessions.rename(&found.id, &name).await?;
-            context.printer.say(&format!("session {} is `{name}` now", found.id));
+            context.printer.say(&format!("renamed session {} to `{name}`", found.id));
         }
         SessionsCommand::Export { session, form, output } => {
             let found = sessions.find(&session).await?;
@@ -113,6 +112,8 @@ pub(crate) async fn run(context: &CommandContext, args: SessionsArgs) -> Result<
                     std::fs::write(&file, text)?;
                     context.printer.say(&format!("wrote {}", file.display()));
                 }
+                // A terminal could interpret control characters of a model or a server; a file gets
+                // them as they are.
                 None if context.printer.terminal => context.printer.data(&escape_prose(&text))?,
                 None => context.printer.data(&text)?,
             }
@@ -142,7 +143,7 @@ async fn list(
 ) -> Result<(), CliError> {
     let all = sessions.list(limit).await?;
     if all.is_empty() && !context.printer.json {
-        context.printer.say("there is no conversation yet");
+        context.printer.say("no conversations yet");
     }
     let heading = ["session", "changed", "model", "steps", "about"];
     context.printer.list(&all, as_row, heading, |session| {
@@ -184,7 +185,8 @@ async fn delete(
     let _held = sessions.lock_session(&found.id)?;
     if !yes {
         if !std::io::stdin().is_terminal() {
-            return Err(CliError::usage("deleting needs a person's yes").with_hint("add --yes"));
+            let message = "confirmation needed, but there is no terminal to ask on";
+            return Err(CliError::usage(message).with_hint("pass `--yes` to delete it"));
         }
         let question = format!("Delete session {} with {} steps? [y/N] ", found.id, found.steps);
         let answer = ask_line(&question).await;

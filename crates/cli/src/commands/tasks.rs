@@ -26,40 +26,39 @@ pub(crate) struct TasksArgs {
 
 #[derive(Clone, Debug, Default, Args)]
 pub(crate) struct TaskListArgs {
-    /// Ask this server as well, which may know tasks that are not recorded here
+    /// Also query this server, which may have tasks that are not recorded here
     #[arg(long, short, value_name = "NAME")]
     pub(crate) server: Option<String>,
-    /// Also those that have ended
+    /// Include tasks that have ended
     #[arg(long, short)]
     pub(crate) all: bool,
-    /// Go on and show every change
+    /// Keep running and show every change
     #[arg(long, short)]
     pub(crate) watch: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TasksCommand {
-    /// List calls that servers go on with by themselves
+    /// List calls that run as tasks on a server
     #[command(visible_alias = "ls")]
     List(TaskListArgs),
-    /// Show a task, and what its server says of it now
+    /// Show a task with its current state on the server
     Show(TaskArgs),
-    /// Wait for the end of a task and show it like a call
+    /// Wait for a task and print its result like that of a call
     Wait(TaskArgs),
-    /// Have the server give a task up
+    /// Cancel a task on its server
     Cancel(TaskArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct TaskArgs {
-    /// The call's id
+    /// Id of the call
     pub(crate) id: String,
 }
 
 /// How often `--watch` polls the record.
 const POLL_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Runs `switchboard tasks`.
 pub(crate) async fn run(context: &CommandContext, args: TasksArgs) -> Result<u8, CliError> {
     match args.command.unwrap_or(TasksCommand::List(args.list)) {
         TasksCommand::List(list) if list.watch => watch(context, &list).await,
@@ -83,8 +82,7 @@ async fn show_list(context: &CommandContext, list: &TaskListArgs) -> Result<u8, 
         let mut all: Vec<Value> = known.iter().map(|task| as_json(task)).collect();
         let server = list.server.as_deref().unwrap_or_default();
         all.extend(strangers.iter().map(|(task, state)| unrecorded_json(server, task, state)));
-        context.printer.json(&all)?;
-        return Ok(exit_code::OK);
+        return context.printer.json(&all).map(|()| exit_code::OK);
     }
     let mut rows: Vec<[String; 6]> = known.iter().map(|task| row(task)).collect();
     rows.extend(strangers.iter().map(|(task, state)| {
@@ -96,12 +94,11 @@ async fn show_list(context: &CommandContext, list: &TaskListArgs) -> Result<u8, 
     }));
     context.printer.table(["id", "since", "server", "what", "state", "says"], &rows)?;
     if rows.is_empty() {
-        context.printer.say("no tasks run");
+        context.printer.say("no running tasks");
     }
     Ok(exit_code::OK)
 }
 
-/// Returns the tasks that a server lists and that are not recorded here.
 async fn unrecorded_tasks(
     context: &CommandContext,
     server: &str,
@@ -118,7 +115,6 @@ async fn unrecorded_tasks(
     Ok(told)
 }
 
-/// Prints each new or changed task until Ctrl-C.
 async fn watch(context: &CommandContext, list: &TaskListArgs) -> Result<u8, CliError> {
     let reader = reader(context).await?;
     let watching = async {
@@ -164,8 +160,7 @@ async fn show(context: &CommandContext, one: &TaskArgs) -> Result<u8, CliError> 
         }
     }
     if context.printer.json {
-        context.printer.json(&value)?;
-        return Ok(exit_code::OK);
+        return context.printer.json(&value).map(|()| exit_code::OK);
     }
     let mut text = String::new();
     for (key, value) in value.as_object().into_iter().flatten() {
@@ -176,11 +171,9 @@ async fn show(context: &CommandContext, one: &TaskArgs) -> Result<u8, CliError> 
         };
         text.push_str(&format!("{key}: {}\n", escape(&shown)));
     }
-    context.printer.data(&text)?;
-    Ok(exit_code::OK)
+    context.printer.data(&text).map(|()| exit_code::OK)
 }
 
-/// Waits for the end of a task; Ctrl-C stops waiting and leaves the task running.
 async fn wait(context: &CommandContext, one: &TaskArgs) -> Result<u8, CliError> {
     let stored = find_task(context, one).await?;
     let host = start_host(context, &stored.place.server).await?;
@@ -195,7 +188,8 @@ async fn wait(context: &CommandContext, one: &TaskArgs) -> Result<u8, CliError> 
     let record = host.tasks().finish(stored.call, &attention).await;
     bar.finish_and_clear();
     host.stop().await;
-    let shown = show_end(context, &stored, &record?.into());
+    let shown = outcome::show(context, &target, &record?.into(), None);
+    // Ctrl-C stops only the waiting; the task keeps running on its server.
     if context.interrupts.token().is_cancelled() { Ok(exit_code::INTERRUPTED) } else { shown }
 }
 
@@ -206,31 +200,22 @@ async fn cancel(context: &CommandContext, one: &TaskArgs) -> Result<u8, CliError
     host.stop().await;
     let record = FinishedCall::from(record?);
     if record.outcome.kind != OutcomeKind::Cancelled {
-        context.printer.say("it had ended before");
-        return show_end(context, &stored, &record);
+        context.printer.say("the task had already ended");
+        return outcome::show(context, &target(&stored), &record, None);
     }
     if context.printer.json {
         // The user asked for the cancellation, so it is not a failure: ignore its exit code.
         outcome::show(context, &target(&stored), &record, None)?;
     } else {
-        context.printer.say(&format!("task `{}` is given up", stored.task.id));
+        context.printer.say(&format!("cancelled task `{}`", stored.task.id));
     }
     Ok(exit_code::OK)
-}
-
-fn show_end(
-    context: &CommandContext,
-    stored: &StoredTask,
-    record: &FinishedCall,
-) -> Result<u8, CliError> {
-    outcome::show(context, &target(stored), record, None)
 }
 
 fn target(stored: &StoredTask) -> Target {
     Target::new(TargetKind::Tool, &stored.place.server, &stored.target)
 }
 
-/// Starts a host with one server and waits until the server is ready or has failed.
 async fn start_host(context: &CommandContext, server: &str) -> Result<Host, CliError> {
     let config = context.config()?;
     // A server that is no longer configured is not an error here: the task reports it.
@@ -247,7 +232,7 @@ async fn find_task(context: &CommandContext, one: &TaskArgs) -> Result<StoredTas
     let found = reader(context).await?.task_for_call(id).await?;
     found.ok_or_else(|| {
         CliError::usage(format!("call {id} is not recorded as a task"))
-            .with_hint("`switchboard tasks --all` lists them")
+            .with_hint("`switchboard tasks --all` lists the recorded tasks")
     })
 }
 

@@ -18,30 +18,30 @@ pub(crate) struct TokensArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum TokensCommand {
-    /// Make a token; it is shown this once
+    /// Create a token, which is shown only once
     Add(AddTokenArgs),
-    /// List tokens
+    /// List tokens without their secrets
     #[command(visible_alias = "ls")]
     List,
-    /// Take a token back; a running `serve` notices within a second
+    /// Revoke a token; a running `serve` notices within a second
     #[command(visible_alias = "rm")]
     Revoke {
-        /// Its name
+        /// Name of the token
         name: String,
     },
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct AddTokenArgs {
-    /// A name for whoever uses it; the record names it as the caller
+    /// Name of the token's user, recorded as the caller
     pub(crate) name: String,
-    /// A server that the caller sees, with all that it offers (may be given several times)
+    /// Server that the caller can see, with everything it offers (can be repeated)
     #[arg(long, short, value_name = "SERVER")]
     pub(crate) server: Vec<String>,
-    /// Tools that the caller sees, as SERVER/TOOL with `*` for anything (may be given several times)
+    /// Tools that the caller can see, as SERVER/TOOL with `*` for any text (can be repeated)
     #[arg(long, short, value_name = "SERVER/TOOL", value_parser = parse_tool_pattern)]
     pub(crate) tool: Vec<String>,
-    /// How long it counts: 90s, 45m, 12h or 30d; for ever by default
+    /// Lifetime such as 90s, 45m, 12h or 30d (default: unlimited)
     #[arg(long, value_name = "DURATION", value_parser = duration)]
     pub(crate) expires: Option<Duration>,
 }
@@ -66,11 +66,11 @@ fn duration(text: &str) -> Result<Duration, String> {
         _ => return Err(wrong()),
     };
     let number: u64 = text.strip_suffix(unit).unwrap_or_default().parse().map_err(|_| wrong())?;
+    // Zero would create a token that is expired from the start.
     let seconds = number.checked_mul(seconds).filter(|seconds| *seconds > 0);
     seconds.map(Duration::from_secs).ok_or_else(wrong)
 }
 
-/// Runs `switchboard tokens`.
 pub(crate) fn run(context: &CommandContext, args: TokensArgs) -> Result<u8, CliError> {
     let file = TokenFile::in_state_folder(&context.places.state);
     match args.command.unwrap_or(TokensCommand::List) {
@@ -87,6 +87,7 @@ pub(crate) fn run(context: &CommandContext, args: TokensArgs) -> Result<u8, CliE
 fn make(context: &CommandContext, file: &TokenFile, add: AddTokenArgs) -> Result<(), CliError> {
     let config = context.config()?;
     for name in &add.server {
+        // A misspelt server would make a token that sees nothing, without any error at the client.
         context.server_id(&config, name)?;
     }
     let servers = add.server.iter().map(|name| Pattern::server_text(name));
@@ -101,9 +102,7 @@ fn make(context: &CommandContext, file: &TokenFile, add: AddTokenArgs) -> Result
         return context.printer.json(&shown);
     }
     context.printer.data(&text)?;
-    let how =
-        "it is shown this once: clients send it as a bearer token, in the header `Authorization`";
-    context.printer.say(how);
+    context.printer.say("this token is shown only once; clients send it as a bearer token");
     Ok(())
 }
 
@@ -114,7 +113,7 @@ fn list(context: &CommandContext, file: &TokenFile) -> Result<(), CliError> {
         return context.printer.json(&rows);
     }
     if tokens.is_empty() {
-        context.printer.say("there is no token yet: `switchboard tokens add NAME` makes one");
+        context.printer.say("no tokens yet; `switchboard tokens add NAME` creates one");
     }
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     let rows: Vec<[String; 4]> = tokens
@@ -132,7 +131,7 @@ fn list(context: &CommandContext, file: &TokenFile) -> Result<(), CliError> {
             [name.clone(), sees, format!("{} ago", span(made)), expires]
         })
         .collect();
-    context.printer.table(["name", "sees", "made", "expires"], &rows)
+    context.printer.table(["name", "sees", "created", "expires"], &rows)
 }
 
 fn as_row(name: &str, token: &NamedToken) -> Value {
@@ -145,7 +144,6 @@ fn as_row(name: &str, token: &NamedToken) -> Value {
     })
 }
 
-/// Formats a duration in its largest unit.
 fn span(time: Duration) -> String {
     let seconds = time.as_secs();
     match seconds {
@@ -156,7 +154,6 @@ fn span(time: Duration) -> String {
     }
 }
 
-/// Converts an error of tokens or identity providers to a command-line error.
 pub(crate) fn key_error(error: KeyError) -> CliError {
     let code = match &error {
         KeyError::BadName(_)

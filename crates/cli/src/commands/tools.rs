@@ -23,13 +23,13 @@ use crate::running;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Audience {
-    /// A section of text; calls are written as tags
+    /// Prompt text for any model; calls are written as tags
     Text,
-    /// OpenAI and everything that speaks like it
+    /// OpenAI and APIs compatible with it
     Openai,
-    /// Anthropic
+    /// The Messages API of Anthropic
     Anthropic,
-    /// Google
+    /// The Gemini API of Google
     Gemini,
 }
 
@@ -46,50 +46,50 @@ pub(crate) struct ToolsArgs {
 pub(crate) struct ListToolsArgs {
     #[command(flatten)]
     pub(crate) of: ServerArg,
-    /// What models and clients do not see, and everything else in which the scanner found something
+    /// List definitions that are quarantined or need a review
     #[arg(long)]
     pub(crate) held: bool,
-    /// Also what a rule forbids to everybody, with the rule
+    /// Include tools that a rule denies to everyone, with the rule
     #[arg(long, conflicts_with = "held")]
     pub(crate) all: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ToolsCommand {
-    /// List tools
+    /// List tools of all servers
     #[command(visible_alias = "ls")]
     List(ListToolsArgs),
-    /// Show everything about a tool
+    /// Show a tool's description, schemas and findings
     Show {
-        /// The server
+        /// Name of the server
         server: String,
-        /// The tool
+        /// Name of the tool
         tool: String,
     },
-    /// Print what a model is shown of the tools
+    /// Print the tool definitions as a model sees them
     Prompt {
-        /// For whom: text for any model, or a vendor's own definitions
+        /// Format: prompt text for any model, or a vendor's API
         #[arg(long = "for", value_enum, default_value_t = Audience::Text)]
         audience: Audience,
-        /// At most so many tokens; beyond that a shorter list and tools to search it
+        /// Maximum tokens; a longer catalog is shortened, with tools to search it
         #[arg(long, value_name = "TOKENS")]
         budget: Option<usize>,
-        /// Only of this server
+        /// Limit the output to this server
         #[arg(long, short, value_name = "NAME")]
         server: Option<String>,
     },
-    /// Write the catalog as files: mcps/SERVER/tools/TOOL.json
+    /// Write the catalog to files: mcps/SERVER/tools/TOOL.json
     Index {
-        /// The folder to write `mcps` into
+        /// Folder to create `mcps` in
         #[arg(value_name = "DIR")]
         folder: PathBuf,
     },
-    /// Find tools by words
+    /// Search tools by name and description
     Search {
-        /// The words
+        /// Words to search for
         #[arg(required = true)]
         words: Vec<String>,
-        /// At most so many
+        /// Maximum number of results
         #[arg(long, short = 'n', default_value_t = 10)]
         limit: usize,
     },
@@ -122,18 +122,16 @@ async fn list(context: &CommandContext, wanted: &ListToolsArgs) -> Result<u8, Cl
     print(context, &find_tools(context, &query).await?).map(|()| exit_code::OK)
 }
 
-/// Searches tools by words.
 async fn search(context: &CommandContext, words: &str, limit: usize) -> Result<u8, CliError> {
     let q = Some(words.to_owned());
     let query = CatalogQuery { q, limit: Some(limit), ..CatalogQuery::default() };
     let tools = find_tools(context, &query).await?;
     if tools.is_empty() {
-        context.printer.say("no tool fits these words");
+        context.printer.say("no tool matches these words");
     }
     print(context, &tools).map(|()| exit_code::OK)
 }
 
-/// Returns matching tools of a running instance, or of servers started here.
 async fn find_tools(
     context: &CommandContext,
     query: &CatalogQuery,
@@ -147,7 +145,6 @@ async fn find_tools(
     Ok(tools)
 }
 
-/// Prints a tool with its schemas and findings.
 async fn show(context: &CommandContext, server: &str, tool: &str) -> Result<u8, CliError> {
     if let Some(tool) = running::tool(context, server, tool).await? {
         return print_one(context, &tool, None).map(|()| exit_code::OK);
@@ -157,23 +154,31 @@ async fn show(context: &CommandContext, server: &str, tool: &str) -> Result<u8, 
     let found = host.lease().flagged_definition(&target).map(held::description);
     let shown = match catalog_tool(&host, server, tool) {
         Ok(tool) => print_one(context, &tool, found.as_deref()),
+        // The similar names include quarantined tools, so that a typing error is recognized in any
+        // case.
         Err(_) => {
             let fleet = host.fleet().load();
             let offers = fleet.servers.get(server).map(|server| &server.offers);
             let names = offers.into_iter().flat_map(|offers| offers.tools.iter().map(Tool::name));
-            let hint = match nearest_names(tool, names, 3).as_slice() {
-                [] => format!("`switchboard tools --server {server}` lists them"),
-                near => format!("did you mean `{}`?", near.join("` or `")),
-            };
-            Err(CliError::usage(format!("server `{server}` lists no tool `{tool}`"))
-                .with_hint(hint))
+            Err(unknown_tool(server, tool, names))
         }
     };
     host.stop().await;
     shown.map(|()| exit_code::OK)
 }
 
-/// Prints the tools of a host that match `words`.
+pub(crate) fn unknown_tool<'a>(
+    server: &str,
+    tool: &str,
+    names: impl Iterator<Item = &'a str>,
+) -> CliError {
+    let hint = match nearest_names(tool, names, 3).as_slice() {
+        [] => format!("`switchboard tools --server {server}` lists them"),
+        near => format!("did you mean `{}`?", near.join("` or `")),
+    };
+    CliError::usage(format!("server `{server}` lists no tool `{tool}`")).with_hint(hint)
+}
+
 pub(crate) fn show_in_chat(
     context: &CommandContext,
     host: &Host,
@@ -184,7 +189,6 @@ pub(crate) fn show_in_chat(
     print(context, &catalog_tools(host, &query))
 }
 
-/// Starts one server or all, and waits until they are ready.
 pub(crate) async fn start(context: &CommandContext, of: &ServerArg) -> Result<Host, CliError> {
     let only = selected_servers(context, of)?;
     let host = context.start(only.clone())?;
@@ -259,7 +263,7 @@ fn print_one(
     let schemas = [
         ("arguments", definition.input_schema),
         ("structured result", definition.output_schema),
-        ("what the server says about it", definition.annotations),
+        ("annotations, as the server claims them", definition.annotations),
     ];
     for (title, raw) in schemas {
         if let Some(raw) = raw {
@@ -286,12 +290,10 @@ fn pretty(raw: &RawValue) -> String {
         .unwrap_or_else(|_| raw.get().to_owned())
 }
 
-/// Returns the first line that is not blank.
 pub(crate) fn first_line(text: &str) -> String {
     text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default().trim().to_owned()
 }
 
-/// Prints the prompt section or a vendor's definitions, within the token budget if one is given.
 async fn show_prompt(
     context: &CommandContext,
     audience: Audience,
@@ -312,9 +314,7 @@ async fn show_prompt(
     let definitions = plan.definitions.as_ref().map(Definitions::request_value);
     context.printer.say(&format!("about {} tokens", plan.tokens));
     if !plan.fits {
-        context
-            .printer
-            .warn("this is the shortest there is, and still longer than the budget", None);
+        context.printer.warn("even the shortest form exceeds the budget", None);
     }
     match (context.printer.json, definitions) {
         (true, definitions) => context.printer.json(&json!({
@@ -326,8 +326,7 @@ async fn show_prompt(
     Ok(exit_code::OK)
 }
 
-/// Writes the catalog to `mcps/SERVER/tools/TOOL.json` and related files; removes files of tools
-/// that no longer exist.
+/// Writes the catalog to files; removes files of tools that no longer exist.
 async fn write_index(context: &CommandContext, folder: &Path) -> Result<u8, CliError> {
     let host = start(context, &ServerArg::default()).await?;
     let files = host_index_files(&host);

@@ -28,29 +28,29 @@ use crate::context::CommandContext;
 use crate::running::questions::PendingQuestion;
 use crate::running::{offers, questions};
 
-/// Maximum size of the arguments of a forwarded call, in bytes.
+/// Maximum size of the arguments of a forwarded call, in bytes; longer ones run here.
 const MAX_CALL_BYTES: usize = 32 << 20;
-/// Transport of the built-in server. Its calls are not forwarded: it needs no start, and it works
-/// in the folder of the command.
+/// Transport of the built-in server.
 const BUILT_IN: &str = "built in";
 /// How long an answer or a cancellation may take to be confirmed.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// A server of a running instance.
 pub(crate) struct RunningServer {
     instance: RunningInstance,
     name: String,
 }
 
 impl RunningServer {
-    /// Finds a server that is ready in a running instance. `None` if there is none; a host started
-    /// here then reports why.
+    /// Finds a server that is ready in a running instance.
     pub(crate) async fn find(
         context: &CommandContext,
         name: &str,
     ) -> Result<Option<Self>, CliError> {
         let looking = async {
             let (instance, rows) = offers::find_instance(context).await?;
+            // `None` falls back to a host started here, which reports why the server is not ready.
+            // The built-in server works in the folder of the command, so its calls are not
+            // forwarded.
             rows.iter().find(|row| row.name == name).filter(|row| row.transport != BUILT_IN)?;
             offers::wait_settled(context, &instance, Some(name), rows).await?;
             Some(Self { instance, name: name.to_owned() })
@@ -62,13 +62,11 @@ impl RunningServer {
         Ok(found)
     }
 
-    /// Returns the input schema of a tool.
     pub(crate) async fn schema(&self, tool: &str) -> Option<Value> {
         let tool = self.instance.tool(&self.name, tool).await?;
         serde_json::from_str(definition(&tool.item()).input_schema?.get()).ok()
     }
 
-    /// Completes an argument value; `None` if the instance cannot.
     pub(crate) async fn complete(&self, begun: &ToComplete) -> Option<Completion> {
         self.instance.complete(begun).await
     }
@@ -82,6 +80,7 @@ impl RunningServer {
     ) -> Result<Option<FinishedCall>, CliError> {
         let Some(wanted) = to_wanted_call(proposed, how) else { return Ok(None) };
         let target = &proposed.target;
+        // A line of the stream holds a whole result, so the limit bounds what is read into memory.
         let limit_bytes = context.silent_config().settings.result_limit_bytes;
         let stop = context.interrupts.token();
         let beginning = self.instance.begin_call(&wanted, limit_bytes);
@@ -104,7 +103,6 @@ impl RunningServer {
         }
     }
 
-    /// Warns if the server or some of its definitions are quarantined.
     async fn tell_held(&self, context: &CommandContext) {
         let held = self.instance.held().await.unwrap_or_default();
         if let Some(held) = held.iter().find(|one| one.server == self.name) {
@@ -166,30 +164,25 @@ impl From<CallEnded> for FinishedCall {
     }
 }
 
-/// Returns the error for a call whose instance disappeared. The call may have run, so it is not
-/// retried.
 fn lost_call_error(target: &Target) -> CliError {
     let server = &target.server;
+    // The call may have run, so it is never retried here.
     let message = format!(
-        "the `switchboard serve` that called `{target}` went away before it told how that ended; \
-         it may have run"
+        "the `switchboard serve` that called `{target}` ended before it reported the outcome; the \
+         call may have run"
     );
-    let hint = format!("`switchboard calls --server {server}` shows what is known of it");
+    let hint = format!("`switchboard calls --server {server}` shows its state");
     CliError::new(exit_code::FAILED, message).with_hint(hint)
 }
 
-/// A call in flight in another instance, with its questions at this terminal.
 struct RemoteCall<'a> {
     context: &'a CommandContext,
     instance: &'a RunningInstance,
     stream: CallStream,
     progress: mpsc::Sender<Json>,
     call: Option<String>,
-    /// The question that is being presented.
     current: Option<(u64, PendingQuestion)>,
-    /// Questions that come after the current one.
     waiting: VecDeque<(u64, QueuedQuestion, Option<String>)>,
-    /// Whether a question is open.
     is_needed: Arc<AtomicBool>,
 }
 
@@ -215,8 +208,10 @@ impl<'a> RemoteCall<'a> {
         let stop = self.context.interrupts.token().clone();
         let mut until: Option<Instant> = None;
         loop {
+            // Without the call's id, there is nothing yet to cancel; the first update brings it.
             let may_give_up = until.is_none() && self.call.is_some();
             tokio::select! {
+                // The end of the call wins over an answer that came too late for it.
                 biased;
                 told = self.stream.next() => match told.ok()? {
                     CallUpdate::Ended(ended) => return Some(ended),
@@ -253,6 +248,8 @@ impl<'a> RemoteCall<'a> {
                 self.ask_next();
             }
             CallUpdate::Waits { .. } => {
+                // The question waits in the queue, so closing this terminal must not cancel the
+                // call.
                 self.is_needed.store(true, Ordering::Release);
                 questions::report_event(self.context, &told);
             }
@@ -265,7 +262,6 @@ impl<'a> RemoteCall<'a> {
         }
     }
 
-    /// Presents the next question, unless one is being presented.
     fn ask_next(&mut self) {
         if self.current.is_none() {
             let next = self.waiting.pop_front();

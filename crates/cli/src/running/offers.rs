@@ -13,17 +13,15 @@ use crate::args::ServerArg;
 use crate::commands::tools::start;
 use crate::context::CommandContext;
 
-/// Variable that makes commands ignore a running instance.
 const IGNORE_VARIABLE: &str = "SWITCHBOARD_NO_RUNNING";
-/// How often a starting server is polled.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Returns the running instance with the same configuration files, if it responds, and its servers.
-/// Options that need a host of their own, such as `--locked`, rule it out.
 pub(crate) async fn find_instance(
     context: &CommandContext,
 ) -> Option<(RunningInstance, Vec<ServerRow>)> {
     let shared = &context.shared;
+    // The instance has its own roots, record and lock, so these options need a host started here.
     let own_wishes =
         shared.no_running || shared.no_record || shared.locked || !shared.root.is_empty();
     if own_wishes || context.environment.variable(IGNORE_VARIABLE).is_some() {
@@ -41,6 +39,7 @@ pub(crate) async fn poll_settled<T>(
     fetch: impl AsyncFn() -> Option<T>,
     is_starting: impl Fn(&T) -> bool,
 ) -> Option<T> {
+    // Five polls per second, so that the timeout of the command line applies here too.
     for _ in 0..context.shared.start_timeout.saturating_mul(5) {
         if !is_starting(&now) {
             break;
@@ -51,8 +50,7 @@ pub(crate) async fn poll_settled<T>(
     Some(now)
 }
 
-/// Returns the servers after their first start attempt. `None` if the requested one is not ready; a
-/// host started here then reports why.
+/// Returns the servers after their first start attempt; `None` if the requested one is not ready.
 pub(super) async fn wait_settled(
     context: &CommandContext,
     instance: &RunningInstance,
@@ -68,7 +66,6 @@ pub(super) async fn wait_settled(
     (server.is_none() || is_ready).then_some(settled)
 }
 
-/// Returns the tools of a running instance; `None` if there is none.
 pub(crate) async fn tools(
     context: &CommandContext,
     query: &CatalogQuery,
@@ -76,8 +73,6 @@ pub(crate) async fn tools(
     ask(context, query.server.as_deref(), async |instance| instance.tools(query).await).await
 }
 
-/// Returns a tool of a running instance. `None` if there is no such instance or tool, or if the
-/// scanner flagged the tool: only a host started here can describe the findings.
 pub(crate) async fn tool(
     context: &CommandContext,
     server: &str,
@@ -85,10 +80,10 @@ pub(crate) async fn tool(
 ) -> Result<Option<CatalogTool>, CliError> {
     let fetch = async |instance: &RunningInstance| instance.tool(server, name).await;
     let found = ask(context, Some(server), fetch).await?;
+    // Only a host started here can describe the scanner's findings.
     Ok(found.filter(|tool| tool.found.is_none()))
 }
 
-/// Returns resources and templates, or prompts, of a running instance or of servers started here.
 pub(crate) async fn items(
     context: &CommandContext,
     of: &ServerArg,
@@ -121,7 +116,7 @@ async fn ask<T>(
     context.config()?;
     for ServerRow { name, state, reason, next_step, .. } in &servers {
         if state == ServerStatus::NeedsApproval.word() {
-            let hint = format!("look at it, then `switchboard servers approve {name}`");
+            let hint = format!("review it, then run `switchboard servers approve {name}`");
             context.printer.warn(&format!("server `{name}` has not been approved"), Some(&hint));
         } else if let Some(reason) = reason {
             let message = format!("server `{name}` is not ready: {reason}");
@@ -129,8 +124,8 @@ async fn ask<T>(
         }
     }
     for held in instance.held().await.unwrap_or_default() {
-        let hint = format!("look with `switchboard pins diff {}`", held.server);
-        let message = format!("server `{}` has definitions that are held", held.server);
+        let hint = format!("review with `switchboard pins diff {}`", held.server);
+        let message = format!("server `{}` has quarantined definitions", held.server);
         context.printer.warn(&escape_line(&message), Some(&hint));
     }
     Ok(Some(found))

@@ -13,8 +13,7 @@ use switchboard_views::CallUpdate;
 
 use crate::context::CommandContext;
 
-/// A question at the terminal, which resolves to the user's answer. Dropping it removes the
-/// question. If the user leaves or the terminal is gone, it never resolves: others may answer.
+/// A question at the terminal, which resolves to the user's answer; dropping it withdraws it.
 pub(crate) type PendingQuestion = Pin<Box<dyn Future<Output = UserDecision> + Send>>;
 
 pub(crate) fn ask_person(
@@ -44,7 +43,7 @@ pub(crate) fn ask_person(
         }
         Matter::Ask(ref matter) => {
             let Some(ask) = rebuild_ask(&asked, matter) else {
-                let why = "this program cannot put the question";
+                let why = "this version cannot show the question";
                 tell_turned_down(&context.printer, &matter.server, why);
                 return Box::pin(std::future::ready(UserDecision::Cancel));
             };
@@ -58,19 +57,14 @@ pub(crate) fn ask_person(
     }
 }
 
-/// Prints the events of a call that are not questions.
 pub(crate) fn report_event(context: &CommandContext, told: &CallUpdate) {
     let printer = &context.printer;
+    // A person who saw the question has to see that it is over, even with `--quiet`.
+    let report = |line: &str| if has_person() { talk(line) } else { printer.say(line) };
     match told {
         CallUpdate::Waits { id, matter } => printer.say(&waiting_line(id, matter)),
-        CallUpdate::AnsweredElsewhere { by, word } if has_person() => {
-            talk(&answered_elsewhere(by, word));
-        }
-        CallUpdate::AnsweredElsewhere { by, word } => {
-            printer.say(&answered_elsewhere(by, word));
-        }
-        CallUpdate::Expired if has_person() => talk(EXPIRED_LINE),
-        CallUpdate::Expired => printer.say(EXPIRED_LINE),
+        CallUpdate::AnsweredElsewhere { by, word } => report(&answered_elsewhere(by, word)),
+        CallUpdate::Expired => report(EXPIRED_LINE),
         CallUpdate::Declined { server, message } => tell_declined(printer, server, message),
         CallUpdate::TurnedDown { server, why } => tell_turned_down(printer, server, why),
         CallUpdate::Completed { server } => tell_completed(printer, server),

@@ -101,9 +101,9 @@ fn a_client_that_calls_what_waits_for_approval_is_told_so_if_it_may_see_it() {
         assert!(told.contains("`switchboard servers approve echo`"), "{told}");
         let told = call(&few);
         assert!(!told.contains("approve"), "{told}");
-        assert!(told.contains(&format!("there is no tool `{name}`")), "{told}");
+        assert!(told.contains(&format!("unknown tool `{name}`")), "{told}");
         let read = serving.ask(Some(&few), "resources/read", json!({"uri": "x://y"}));
-        assert_eq!(read["error"]["message"], "there is no resource `x://y`");
+        assert_eq!(read["error"]["message"], "unknown resource `x://y`");
         serving.signal("TERM");
         serving.finish();
     }

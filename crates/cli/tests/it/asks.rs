@@ -87,9 +87,9 @@ fn el_03_without_a_person_a_form_is_declined_and_the_call_has_one_outcome() {
     let switchboard = everything();
     let ran = switchboard.run_with_input(&FORM, "Ada\ny\ny\n").expect(0);
     assert!(ran.stdout.contains("User declined"), "{ran:?}");
-    let expected = "warning: server `everything` asked something, which was declined: Please \
-                    provide inputs for the following fields:\nhint: nobody can be asked here; run \
-                    it at a terminal or with `--wait-for-review`\n";
+    let expected = "warning: a question of server `everything` was declined: Please provide \
+                    inputs for the following fields:\nhint: there is no terminal to ask on; use \
+                    one, or pass `--wait-for-review`\n";
     assert_eq!(ran.stderr, expected);
     assert_eq!(switchboard.recorded_calls(), ["tool everything/trigger-elicitation-request: ok"]);
 }
@@ -101,8 +101,8 @@ fn el_01_a_question_for_a_secret_is_turned_down_in_both_eras() {
         let words = ["echo", "ask", "question=Please enter your password"];
         assert_eq!(result_text(&switchboard.call(&words, 0)), "no answer: decline", "{era}");
         let ran = switchboard.run(&[&["call"], &words[..]].concat()).expect(0);
-        let expected = "warning: what server `echo` asked was turned down: it asks for a secret \
-                        (`password`) in a form, which no server may\n";
+        let expected = "warning: a question of server `echo` was refused: it asks for a secret \
+                        (`password`) in a form, which is not allowed\n";
         assert_eq!(ran.stderr, expected, "{era}");
     }
 }
@@ -133,7 +133,7 @@ const SCRIPT: &str = r#"{"turns": [
 #[test]
 fn a_server_may_ask_in_the_middle_of_a_conversation() {
     let answers = [("| Which colour?", "green\r"), ("Send it?", "y\r")];
-    let chat = [("/help shows", "hello\r"), answers[0], answers[1], ("It is green.", "/quit\r")];
+    let chat = [("/help lists", "hello\r"), answers[0], answers[1], ("It is green.", "/quit\r")];
     for era in ["legacy", "modern"] {
         let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo", "--era", era])}));
         switchboard.write("script.json", SCRIPT);
@@ -166,7 +166,7 @@ fn a_form_goes_away_with_its_server_and_leaves_the_terminal_as_it_was() {
     for mode in ["icanon", "echo", "isig"] {
         assert!(modes.contains(&mode), "no `{mode}`: {ran:?}");
     }
-    assert!(ran.stdout.contains("> \r\n(the server no longer asks)\r\n"), "{ran:?}");
+    assert!(ran.stdout.contains("> \r\n(the server withdrew its question)\r\n"), "{ran:?}");
     assert_eq!(switchboard.recorded_calls(), ["tool echo/ask: unknown (may_have_executed)"]);
 }
 

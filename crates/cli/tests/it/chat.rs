@@ -15,7 +15,7 @@ fn leave(mut terminal: Terminal) {
     terminal.line("/quit");
     let (code, shown) = terminal.finish();
     assert_eq!(code, 0, "{shown}");
-    assert!(shown.contains("goes on from here"), "{shown}");
+    assert!(shown.contains("continues this conversation"), "{shown}");
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn an_answer_is_shown_as_it_comes_without_its_markup() {
     let switchboard = scripted_home(&json!({}), &json!([{"text": text, "chunk": 3}]));
     let mut terminal = Terminal::open(&switchboard, &["chat"]);
     terminal.wait_for("main (");
-    terminal.wait_for("/help shows what you can type.");
+    terminal.wait_for("/help lists the commands.");
     terminal.line("Hello");
     terminal.wait_for("This is very bold and leaning.");
     let shown = terminal.wait_for("item two");
@@ -45,9 +45,9 @@ fn the_commands_show_what_there_is() {
         ("/tools adds numbers", vec!["Adds two numbers."]),
         ("/servers", vec!["builtin", "echo", "ready"]),
         ("/model", vec!["main: scripted"]),
-        ("/nonsense", vec!["error: `/nonsense` is no command", "hint: try /help"]),
+        ("/nonsense", vec!["error: unknown command `/nonsense`", "hint: try /help"]),
         ("/echo:nothing", vec!["error: ", "nothing"]),
-        ("/rename", vec!["error: `/rename` is no command"]),
+        ("/rename", vec!["error: unknown command `/rename`"]),
     ] {
         terminal.line(typed);
         terminal.wait_for("\n");
@@ -97,9 +97,9 @@ fn another_model_goes_on_with_the_same_conversation() {
     terminal.line("Who?");
     terminal.wait_for("I am the first.");
     terminal.line("/model thrid");
-    terminal.wait_for("error: there is no model `thrid`");
+    terminal.wait_for("error: unknown model `thrid`");
     terminal.line("/model second");
-    terminal.wait_for("from here on with second");
+    terminal.wait_for("switched to second");
     terminal.line("/model");
     terminal.wait_for("second: scripted");
     terminal.line("And you?");
@@ -119,7 +119,7 @@ fn what_was_taken_back_is_unknown_to_the_model() {
     terminal.line("first");
     terminal.wait_for("Heard the one.");
     terminal.line("/undo");
-    terminal.wait_for("the last turn is taken back");
+    terminal.wait_for("undid the last turn");
     terminal.line("second");
     terminal.wait_for("A fresh start.");
     leave(terminal);
@@ -132,8 +132,8 @@ fn without_a_turn_nothing_is_taken_back() {
     let switchboard = scripted_home(&json!({}), &json!([{"text": "Here I am."}]));
     let mut terminal = Terminal::open(&switchboard, &["chat"]);
     terminal.line("/undo");
-    let shown = terminal.wait_for("there is nothing to take back");
-    assert!(!shown.contains("is taken back"), "{shown}");
+    let shown = terminal.wait_for("nothing to undo");
+    assert!(!shown.contains("undid"), "{shown}");
     terminal.line("Hello");
     terminal.wait_for("Here I am.");
     leave(terminal);
@@ -154,7 +154,7 @@ fn a_whole_turn_is_taken_back_even_if_words_were_added_while_it_ran() {
     terminal.say("and more\n");
     terminal.wait_for("Both are done.");
     terminal.line("/undo");
-    terminal.wait_for("the last turn is taken back");
+    terminal.wait_for("undid the last turn");
     terminal.line("again");
     terminal.wait_for("A fresh start.");
     leave(terminal);
@@ -169,7 +169,7 @@ fn a_question_that_failed_is_asked_again() {
     let variables = [(KEY_VARIABLE, KEY)];
     let mut terminal = Terminal::open_with(&talk.switchboard, &["chat"], &variables);
     terminal.line("/retry");
-    terminal.wait_for("there is nothing to ask again");
+    terminal.wait_for("no unanswered request to retry");
     terminal.line("Does it?");
     terminal.wait_for("error: ");
     terminal.line("/retry");
@@ -260,7 +260,7 @@ fn a_conversation_that_is_open_here_cannot_go_on_elsewhere() {
     let session = last_session(&switchboard);
     let refused = switchboard.run(&["run", "--resume", &session, "from there"]).expect(2);
     assert!(refused.stderr.contains("is open elsewhere"), "{refused:?}");
-    assert!(refused.stderr.contains("hint: leave it there first, or fork it"), "{refused:?}");
+    assert!(refused.stderr.contains("hint: close it there, or fork it"), "{refused:?}");
     terminal.say("from here\r");
     terminal.wait_for("Two.");
     terminal.prompt();

@@ -34,7 +34,7 @@ fn tab_completes_commands_prompts_and_resources() {
     let switchboard = scripted_home(&config, &turns);
     let mut terminal = Terminal::open(&switchboard, &["chat"]);
     terminal.line("/he\t");
-    terminal.wait_for("take the last turn back");
+    terminal.wait_for("undo the last turn");
     terminal.line("/echo:g\t name=Ada");
     terminal.wait_for("Greeted.");
     terminal.line("see @echo:test://static-t\t");
@@ -74,12 +74,12 @@ fn ctrl_c_stops_an_answer_and_the_next_question_is_answered() {
     terminal.wait_for("Here I am again.");
     terminal.prompt();
     terminal.say(CTRL_C);
-    terminal.wait_for("press Ctrl-C once more to leave");
+    terminal.wait_for("press Ctrl-C again to leave");
     terminal.prompt();
     terminal.say(CTRL_C);
     let (code, shown) = terminal.finish();
     assert_eq!(code, 0, "{shown}");
-    assert!(shown.contains("goes on from here"), "{shown}");
+    assert!(shown.contains("continues this conversation"), "{shown}");
     let kept = steps(&switchboard, &last_session(&switchboard));
     let stopped = kept.iter().find(|step| step["what"] == "cancelled").unwrap();
     assert!(stopped["heard"].as_str().unwrap().starts_with("It begins"), "{stopped}");
@@ -108,7 +108,7 @@ fn ctrl_c_gives_a_call_up_and_the_model_learns_of_it() {
     assert_eq!(switchboard.recorded_calls(), ["tool echo/slow: cancelled (by_caller)"]);
     let told = results(&switchboard, &last_session(&switchboard));
     assert_eq!(told.len(), 1);
-    assert!(told[0].starts_with("Given up before it ended: "), "{told:?}");
+    assert!(told[0].starts_with("Cancelled before it ended: "), "{told:?}");
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn the_end_of_the_input_ends_the_conversation() {
     let (code, shown) = terminal.finish();
     assert_eq!(code, 0, "{shown}");
     let session = last_session(&switchboard);
-    assert!(shown.contains(&format!("`switchboard chat --resume {session}` goes on")), "{shown}");
+    assert!(shown.contains(&format!("`switchboard chat --resume {session}` continues")), "{shown}");
 }
 
 #[test]
@@ -178,11 +178,11 @@ fn commands_typed_while_a_tool_runs_are_commands_and_the_model_never_reads_them(
     terminal.say("/model\n");
     terminal.wait_for("main: scripted");
     terminal.say("/nonsense\n");
-    terminal.wait_for("`/nonsense` is no command");
+    terminal.wait_for("unknown command `/nonsense`");
     terminal.say("/undo\n");
-    terminal.wait_for("(this is done after the current turn)");
+    terminal.wait_for("(this runs after the current turn)");
     terminal.wait_for("I am done.");
-    terminal.wait_for("the last turn is taken back");
+    terminal.wait_for("undid the last turn");
     terminal.line("Once more");
     terminal.wait_for("→ echo/slow");
     terminal.say("/quit\n");

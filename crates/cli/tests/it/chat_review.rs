@@ -44,7 +44,7 @@ fn running_skipping_and_telling_reach_the_model() {
     let turns = json!([
         write(&[], &["a"]),
         write(&["wrote a"], &["b"]),
-        write(&["The user did not want this call to run."], &["c"]),
+        write(&["The user rejected this call."], &["c"]),
         {"expect": ["<feedback>\nuse d instead\n</feedback>"], "text": "Understood."},
     ]);
     let switchboard = notes(&json!({}), &turns);
@@ -107,7 +107,7 @@ fn what_is_always_allowed_is_asked_again_while_the_switch_is_off() {
     let switchboard = notes(&json!({}), &turns);
     let mut terminal = Terminal::open(&switchboard, &["chat"]);
     terminal.line("Write");
-    terminal.wait_for("what is always allowed counts once it is on");
+    terminal.wait_for("always-allow answers apply once it is on");
     terminal.wait_for(MENU);
     terminal.say("a");
     terminal.wait_for("Run write on notes?");
@@ -220,10 +220,10 @@ fn leaving_the_menu_stops_calls_that_run_beside_it_too() {
 
 #[test]
 fn a_rejection_leaves_out_the_rest_of_the_message() {
-    let left_out = "Not run, because the user turned down an earlier call of the same message.";
+    let left_out = "Not run, because the user rejected an earlier call of the same message.";
     let turns = json!([
         write(&[], &["a", "b", "c"]),
-        {"expect": ["wrote a", "The user did not want this call to run.", left_out], "text": "I see."},
+        {"expect": ["wrote a", "The user rejected this call.", left_out], "text": "I see."},
     ]);
     let switchboard = notes(&json!({}), &turns);
     let mut terminal = Terminal::open(&switchboard, &["chat"]);
@@ -267,20 +267,16 @@ fn three_mistakes(then: &Value) -> Value {
 #[test]
 fn after_three_mistakes_the_person_says_whether_to_go_on() {
     for (answer, then, shown) in [
-        (
-            "y",
-            json!({"expect": ["there is no tool `no_such_3`"], "text": "Going on."}),
-            "Going on.",
-        ),
+        ("y", json!({"expect": ["unknown tool `no_such_3`"], "text": "Going on."}), "Going on."),
         ("use a pen", json!({"expect": ["use a pen"], "text": "A pen it is."}), "A pen it is."),
-        ("n", json!({"text": "Never said."}), "stopped there"),
-        ("", json!({"text": "Never said."}), "stopped there"),
+        ("n", json!({"text": "Never said."}), "stopped at the limit"),
+        ("", json!({"text": "Never said."}), "stopped at the limit"),
     ] {
         let switchboard = scripted_home(&json!({}), &three_mistakes(&then));
         let mut terminal = Terminal::open(&switchboard, &["chat"]);
         terminal.line("Try");
         terminal.wait_for("the model made 3 mistakes in a row");
-        terminal.wait_for("Go on? [y] yes   [n] no   or say what to do: ");
+        terminal.wait_for("Continue? [y] yes   [n] no   or type instructions: ");
         terminal.say(&format!("{answer}\n"));
         terminal.wait_for(shown);
         quit(terminal);
@@ -293,7 +289,7 @@ fn ctrl_c_at_the_question_whether_to_go_on_stops_the_step() {
     let switchboard = scripted_home(&json!({}), &three_mistakes(&json!({"text": "Never said."})));
     let mut terminal = Terminal::open(&switchboard, &["chat"]);
     terminal.line("Try");
-    terminal.wait_for("or say what to do: ");
+    terminal.wait_for("or type instructions: ");
     terminal.say(CTRL_C);
     terminal.wait_for("… stopped");
     quit(terminal);
@@ -307,11 +303,11 @@ fn so_many_calls_run_without_a_question_and_no_more() {
     let switchboard = notes(&json!({"chat": {"unaskedLimit": 1}}), &turns);
     let mut terminal = Terminal::open(&switchboard, &["chat", "--allow", "notes/write"]);
     terminal.line("Write");
-    terminal.wait_for("1 call in a row ran without a question");
-    terminal.wait_for("or say what to do: ");
+    terminal.wait_for("1 call in a row ran without approval");
+    terminal.wait_for("or type instructions: ");
     terminal.say("y\n");
     terminal.wait_for("✓ notes/write");
-    terminal.wait_for("or say what to do: ");
+    terminal.wait_for("or type instructions: ");
     terminal.say("n\n");
     quit(terminal);
     assert_eq!(written_lines(&switchboard), ["a", "b"]);
@@ -322,7 +318,7 @@ fn keys_pressed_while_the_model_thinks_are_no_answer_to_the_menu() {
     let mut first = write(&[], &["a"]);
     first["text"] = json!("Let me think about that for a while.");
     first["delayMs"] = json!(100);
-    let turns = json!([first, {"expect": ["did not want this call"], "text": "As you like."}]);
+    let turns = json!([first, {"expect": ["rejected this call"], "text": "As you like."}]);
     let switchboard = notes(&json!({}), &turns);
     let mut terminal = Terminal::open(&switchboard, &["chat"]);
     terminal.line("Write");

@@ -142,7 +142,7 @@ fn cf_03_a_repository_cannot_allow_its_own_tools_or_take_reviews_away() {
         assert!(asked.stderr.contains(shown), "no `{shown}`: {asked:?}");
     }
     let told = switchboard.run(&["doctor"]);
-    for words in ["cannot always allow", "cannot be given up by a project"] {
+    for words in ["cannot always allow", "cannot be waived by a project"] {
         assert!(told.stderr.contains(words), "no `{words}`: {told:?}");
     }
     let review = ["call", "it", "echo", "text=a", "--review"];

@@ -84,7 +84,7 @@ fn an_app_fills_the_screen_logs_speaks_with_consent_and_is_told_of_its_end() {
             false,
             "Sum the rows up.",
             0,
-            format!("What the app shows:\n{context}\n\nSum the rows up."),
+            format!("Context from the app:\n{context}\n\nSum the rows up."),
         ],
         "ends": ["taken away: another call", "answered", "taken away: closed", "answered", true],
     });

@@ -90,8 +90,8 @@ fn somebody_looks_adds_tries_approves_and_finds_it_again() {
             "extras": ["bicycle", "dog"],
         },
         "refused": "`drifting/echo` needs approval: its definition has changed (description)\nhint: \
-            `switchboard pins diff drifting/echo` shows it, `switchboard pins approve \
-            drifting/echo` approves it",
+            review it with `switchboard pins diff drifting/echo`, then approve it with `switchboard \
+            pins approve drifting/echo`",
         "difference": [
             "- description: \"Answers with the text.\"",
             "+ description: \"Now it shouts.\"",

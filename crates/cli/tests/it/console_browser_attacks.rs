@@ -72,7 +72,7 @@ fn rs_02_rs_05_rs_08_ux_02_ux_04_ux_08_lb_06_lb_07_what_others_say_is_text_and_f
 fn ux_06_ux_07_a_call_runs_only_if_its_end_was_seen_and_no_key_or_click_answers_the_next() {
     let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
     let expected = json!({
-        "long": ["look at the end of the arguments first: they have 20,726 bytes", true],
+        "long": ["scroll to the end of the arguments first (20,726 bytes)", true],
         "left": [3, 2, 1],
     });
     assert_eq!(browse(&serve(&switchboard), "console_attacks", &["haste"]), expected);

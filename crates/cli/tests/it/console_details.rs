@@ -22,7 +22,7 @@ fn a_server_says_since_when_it_is_up_and_what_it_has_in_memory() {
     let shown = person.ask("servers/one");
     assert!(shown["up_seconds"].is_u64(), "{shown}");
     let page = person.get("/servers/one").body;
-    assert!(page.contains("Up for"), "{page}");
+    assert!(page.contains("Uptime"), "{page}");
     if cfg!(target_os = "linux") {
         assert!(shown["memory_bytes"].as_u64().unwrap() > 100_000, "{shown}");
         assert!(page.contains("<dt>Memory</dt>"), "{page}");

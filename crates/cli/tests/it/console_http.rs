@@ -66,10 +66,10 @@ fn every_page_and_every_answer_of_the_api_is_there_and_guarded() {
         ("/tools?q=add+numbers&server=echo", "/tools/echo/add"),
         ("/tools/echo/echo", "data-field=\"text\""),
         ("/resources", "Prompts"),
-        ("/reviews", "Nothing waits"),
+        ("/reviews", "No pending reviews"),
         ("/calls", call.as_str()),
         ("/calls?text=ECH&server=echo&outcome=ok", call.as_str()),
-        (call.as_str(), "What happened"),
+        (call.as_str(), "Timeline"),
         ("/sessions", "No conversations yet"),
         ("/api/v1/overview", "\"waiting\":0"),
         ("/api/v1/servers", "\"state\":\"ready\""),
@@ -248,5 +248,5 @@ fn there_is_no_console_where_it_is_not_wanted_or_would_be_open_to_others() {
     let everywhere = switchboard.start(&["serve", "--json", "--listen", "0.0.0.0:0"]);
     let told: serde_json::Value = serde_json::from_str(&everywhere.first_line()).unwrap();
     assert!(told["console"].is_null(), "{told}");
-    everywhere.wait_for_note("no console here");
+    everywhere.wait_for_note("so the console is disabled");
 }

@@ -63,7 +63,7 @@ fn a_result_is_shown_as_what_it_is() {
         ("tree", &["<div class=\"tree\">", "<span class=\"key-name\">deep</span>"]),
         ("table", &["<th>name</th>", "<code>[&quot;x&quot;]</code>"]),
         ("sound", &["<audio controls", "data:audio/wav;base64,", "not played"]),
-        ("file", &["<img class=\"picture\" src=\"data:image/png;base64,", "Data, 3 B."]),
+        ("file", &["<img class=\"picture\" src=\"data:image/png;base64,", "Binary data, 3 B."]),
         ("plain words", &["<pre class=\"text\" tabindex=\"0\">plain words</pre>"]),
     ] {
         let body = json!({"arguments": {"kind": kind}});

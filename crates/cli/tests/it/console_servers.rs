@@ -109,7 +109,7 @@ fn a_project_s_server_runs_when_the_entry_that_was_shown_is_approved() {
     let shown = person.ask("servers/theirs");
     let digest = shown["approval_digest"].as_str().unwrap();
     let page = person.get("/servers/theirs").body;
-    assert!(page.contains("This server wants to run") && page.contains(digest), "{page}");
+    assert!(page.contains("This server needs approval") && page.contains(digest), "{page}");
     let other = person.act("servers/theirs/approve", &json!({"digest": "0"}));
     assert_eq!(other.status, 409, "{other:?}");
     let taken = person.act("servers/theirs/approve", &json!({"digest": digest}));
@@ -123,7 +123,7 @@ fn a_login_is_begun_here_and_ended_by_the_browser_that_comes_back() {
     let switchboard = home_with_login(&oauth);
     let person = Person::at(&switchboard, &[]);
     until(|| state(&person, "guarded") == "needs login");
-    assert!(person.get("/servers/guarded").body.contains("This server wants a login"));
+    assert!(person.get("/servers/guarded").body.contains("This server needs a login"));
     let begun = person.act("servers/guarded/login", &json!({}));
     assert_eq!(begun.status, 200, "{begun:?}");
     let url = begun.json()["url"].as_str().unwrap().to_owned();
@@ -132,7 +132,7 @@ fn a_login_is_begun_here_and_ended_by_the_browser_that_comes_back() {
     let expected = format!("http://127.0.0.1:{}/callback?", person.serving.port);
     assert!(callback.starts_with(&expected), "{callback}");
     let (head, page) = visit(&format!("{expected}code=x&state=guessed")).unwrap();
-    assert_eq!((status(&head), page.contains("Nobody waits")), (400, true), "{page}");
+    assert_eq!((status(&head), page.contains("No pending login")), (400, true), "{page}");
     let (head, page) = visit(&callback).unwrap();
     assert_eq!(status(&head), 200, "{page}");
     assert!(page.contains("Logged in") && !page.contains("code-"), "{page}");

@@ -109,7 +109,7 @@ fn a_thousand_reports_and_two_hooks_are_kept_in_order_and_shown_by_every_face() 
         "progress 1000 of 1000",
         "hook after `./after.sh` (user): told",
         "ended: ok",
-        "of 1000 reports of progress are kept",
+        "of 1000 progress reports are kept",
     ];
     in_order(&told, &parts);
     assert!(!told.contains('\u{202e}'), "{told}");

@@ -195,7 +195,7 @@ fn sc_01_a_package_without_a_version_is_noted_and_under_strict_refused() {
         assert_eq!(switchboard.status(name)[0], "disabled");
     }
     let text = switchboard.run(&["doctor"]).expect(0).stdout;
-    assert_eq!(text.matches("note: runs whatever version").count(), 3, "{text}");
+    assert_eq!(text.matches("note: runs an unpinned version").count(), 3, "{text}");
 
     let strict = json!({"mcpServers": entries, "settings": {"strict": true}});
     switchboard.write_config(&strict.to_string());

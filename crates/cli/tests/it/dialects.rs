@@ -80,15 +80,15 @@ fn what_is_installed_is_shown_taken_once_and_runs() {
     assert_eq!(switchboard.config_text(), "");
 
     let refused = switchboard.run(&["import"]).expect(5);
-    assert!(refused.stderr.contains("nobody is here to agree"), "{refused:?}");
+    assert!(refused.stderr.contains("approval needed"), "{refused:?}");
     assert_eq!(switchboard.config_text(), "");
 
     let taken = switchboard.run(&["import", "--yes"]).expect(0);
     for part in [
-        "others wrote it; to take it, name `",
+        "from a project's file; to import it, name `",
         "`switchboard servers approve shell`",
         "`switchboard secrets set API_TOKEN --server key`",
-        "there already as `wiki`",
+        "already configured as `wiki`",
         ".config/zed/settings.json",
     ] {
         assert!(format!("{}{}", taken.stdout, taken.stderr).contains(part), "{part}: {taken:?}");
@@ -142,7 +142,7 @@ fn a_file_and_a_link_can_be_named() {
     assert!(link.stderr.contains("`${keyring:k}` is read from the variable `k`"), "{link:?}");
     let other = Switchboard::new();
     let refused = other.run(&["import", link.stdout.trim()]).expect(5);
-    assert!(refused.stdout.contains("one\ttake\tCursor (link)\tone\t"), "{refused:?}");
+    assert!(refused.stdout.contains("one\timport\tCursor (link)\tone\t"), "{refused:?}");
     other.run(&["import", "--yes", link.stdout.trim()]).expect(0);
     let taken: Value = serde_json::from_str(&other.config_text()).unwrap();
     assert_eq!(taken["mcpServers"]["one"], json!({"command": "one", "env": {"K": "${k}"}}));
@@ -211,7 +211,7 @@ fn servers_are_written_for_another_product_and_taken_back() {
     switchboard.run(&["export", "--undo", "--to", "cursor"]).expect(2);
     std::fs::write(&file, after.replace("Mine", "Yours")).unwrap();
     let refused = switchboard.run(&["export", "--undo"]).expect(5);
-    assert!(refused.stderr.contains("was changed since"), "{refused:?}");
+    assert!(refused.stderr.contains("has changed since"), "{refused:?}");
     assert!(refused.stderr.contains(backup.to_str().unwrap()), "{refused:?}");
     std::fs::write(&file, after).unwrap();
     switchboard.run(&["export", "--undo", "--to", "vscode"]).expect(0);
@@ -277,7 +277,7 @@ fn a_link_in_the_file_system_is_told_of_and_stays_one() {
     std::fs::create_dir_all(link.parent().unwrap()).unwrap();
     std::os::unix::fs::symlink(&real, &link).unwrap();
     let done = switchboard.run(&["connect", "cursor"]).expect(0);
-    assert!(done.stderr.contains("is a link; "), "{done:?}");
+    assert!(done.stderr.contains("is a symbolic link to "), "{done:?}");
     assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
     assert!(read(&real).contains("serve"));
     switchboard.run(&["connect", "--undo"]).expect(0);
@@ -311,7 +311,7 @@ fn what_nobody_approved_is_not_handed_out() {
     let words = ["export", "--to", "cursor", "--file", "out.json"];
     let done = switchboard.run(&words).expect(0);
     for name in ["theirs", "theirs-unset", "eval"] {
-        let line = format!("`{name}` is left out: nobody approved it");
+        let line = format!("`{name}` is not exported: it is not approved");
         assert!(done.stderr.contains(&line), "{name}: {done:?}");
     }
     let out: Value = serde_json::from_str(&read(&switchboard.path("out.json"))).unwrap();

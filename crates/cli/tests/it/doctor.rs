@@ -35,14 +35,14 @@ fn doctor_names_the_problem_and_the_next_step() {
     let text = switchboard.run(&["doctor"]).expect(4).stdout;
     for (name, message, hint) in [
         ("not-found", "the command `no-such-program` was not found on PATH", "install"),
-        ("not-there", "there is no program `/nowhere/program`", "full path"),
-        ("ends", "the server ended: exit status 3", ""),
-        ("says-nothing", "the server ended: exit status 0", "run the command in a terminal"),
-        ("no-folder", "there is no folder `/nowhere`", "`cwd`"),
+        ("not-there", "program `/nowhere/program` not found", "full path"),
+        ("ends", "the server exited: exit status 3", ""),
+        ("says-nothing", "the server exited: exit status 0", "run the command in a terminal"),
+        ("no-folder", "folder `/nowhere` not found", "`cwd`"),
         ("one-line", "was not found on PATH", "put its arguments into `args`"),
-        ("nobody", "refused", "check that the server runs"),
+        ("nobody", "refused", "check that the server is running"),
         ("wrong-path", "404", "path"),
-        ("page", "text/html", "check that an MCP server answers there"),
+        ("page", "text/html", "check that `url` is the address of an MCP server"),
         ("broken", "has neither `command` nor `url`", "give a `command`"),
     ] {
         let server = servers.iter().find(|server| server["name"] == name).unwrap();
@@ -60,7 +60,7 @@ fn doctor_names_the_problem_and_the_next_step() {
     let well: Vec<&Value> = servers.iter().filter(|server| server["well"] == true).collect();
     let well: Vec<&str> = well.iter().map(|server| server["name"].as_str().unwrap()).collect();
     assert_eq!(well, ["builtin", "off", "well"]);
-    assert!(text.contains("13 servers, 10 not well"), "{text}");
+    assert!(text.contains("13 servers, 10 unhealthy"), "{text}");
 
     switchboard.run(&["doctor", "well"]).expect(0);
     let logs = switchboard.run(&["servers", "logs", "ends"]).expect(0);
@@ -79,7 +79,7 @@ fn doctor_counts_in_words_and_says_which_file_it_means() {
     switchboard.configure(&json!({"one": given, "builtin": off}));
     let text = switchboard.run(&["doctor", "one"]).expect(0).stdout;
     assert!(text.contains("offers 1 tool, 0 resources, 0 prompts"), "{text}");
-    assert!(text.contains("\n1 server, 0 not well"), "{text}");
+    assert!(text.contains("\n1 server, 0 unhealthy"), "{text}");
     std::fs::create_dir(switchboard.path("switchboard.json")).unwrap();
     let said = switchboard.run(&["servers"]).stderr;
     assert!(said.contains("the file is not a regular file ("), "{said}");
@@ -91,10 +91,13 @@ fn a_server_that_takes_too_long_is_named_with_what_to_do() {
     let hangs = fixture(&["flaky", "--fault", "hang", "--on", "tools/list", "--times", "always"]);
     let switchboard = Switchboard::with(&json!({"slow": hangs}));
     let report = switchboard.run(&["doctor", "slow", "--start-timeout", "1"]).expect(4);
-    assert!(report.stdout.contains("it has not come up in the time it was given"), "{report:?}");
-    assert!(report.stdout.contains("hint: give it more with `--start-timeout"), "{report:?}");
+    assert!(report.stdout.contains("it did not start in time"), "{report:?}");
+    assert!(report.stdout.contains("hint: raise `--start-timeout"), "{report:?}");
     let listed = switchboard.run(&["servers", "--start-timeout", "1"]).expect(0);
-    assert!(listed.stderr.contains("server `slow` is not ready: it has not come up"), "{listed:?}");
+    assert!(
+        listed.stderr.contains("server `slow` is not ready: it did not start in time"),
+        "{listed:?}"
+    );
 }
 
 #[test]
@@ -104,9 +107,9 @@ fn tools_that_could_not_be_listed_are_missed() {
     let switchboard = Switchboard::with(&json!({"mute": broken}));
     let report = switchboard.run(&["doctor", "mute"]).expect(4);
     assert!(report.stdout.contains("✗ mute: ready"), "{report:?}");
-    assert!(report.stdout.contains("1 server, 1 not well"), "{report:?}");
+    assert!(report.stdout.contains("1 server, 1 unhealthy"), "{report:?}");
     let listed = switchboard.run(&["tools", "--server", "mute"]).expect(0);
-    let told = "server `mute`: tools: the list could not be had";
+    let told = "server `mute`: tools: listing failed";
     assert!(listed.stderr.contains(told), "{listed:?}");
-    assert!(listed.stderr.contains("hint: `switchboard doctor mute` tells more"), "{listed:?}");
+    assert!(listed.stderr.contains("hint: `switchboard doctor mute` shows details"), "{listed:?}");
 }

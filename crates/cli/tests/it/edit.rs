@@ -65,7 +65,7 @@ fn a_name_that_is_taken_is_replaced_only_on_request() {
     let switchboard = Switchboard::new();
     switchboard.write_config(BEFORE);
     let refused = switchboard.run(&["servers", "add", "first", "--", "other"]).expect(3);
-    assert!(refused.stderr.contains("there is a server of this name already"), "{refused:?}");
+    assert!(refused.stderr.contains("a server with this name already exists"), "{refused:?}");
     assert_eq!(switchboard.config_text(), BEFORE);
     switchboard.run(&["servers", "add", "--force", "first", "--", "other"]).expect(0);
     let after = switchboard.config_text();
@@ -74,7 +74,7 @@ fn a_name_that_is_taken_is_replaced_only_on_request() {
         "{after}"
     );
     let unknown = switchboard.run(&["servers", "remove", "nobody"]).expect(2);
-    assert!(unknown.stderr.contains("there is no server `nobody`"), "{unknown:?}");
+    assert!(unknown.stderr.contains("unknown server `nobody`"), "{unknown:?}");
     let near = switchboard.run(&["servers", "remove", "frist"]).expect(2);
     assert!(near.stderr.contains("did you mean `first`?"), "{near:?}");
     // An address that cannot be one is no command either.

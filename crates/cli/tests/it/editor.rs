@@ -72,7 +72,7 @@ fn a_list_of_resources_that_cannot_be_had_says_why() {
     let mut client = Client::new(&served);
     let mut list = |server: &str| client.ask("ListResources", json!({"server": server}));
     let error = |told: &Value| told["error"]["error"].as_str().unwrap_or_default().to_owned();
-    assert_eq!(error(&list("none")), "there is no server `none`");
+    assert_eq!(error(&list("none")), "unknown server `none`");
     assert_eq!(error(&list("off")), "server `off` is not ready (disabled)");
     let broken =
         poll(TEST_TIMEOUT, || Some(error(&list("broken"))).filter(|why| why.contains("): ")));
@@ -81,7 +81,7 @@ fn a_list_of_resources_that_cannot_be_had_says_why() {
     let held = poll(TEST_TIMEOUT, || Some(list("new")["rejected"].take()).filter(Value::is_object));
     let reason = held.expect("it is held")["reason"].as_str().unwrap().to_owned();
     assert!(
-        reason.starts_with("nothing of server `new` is used until a person agrees"),
+        reason.starts_with("server `new` is in quarantine until a person approves it"),
         "{reason}"
     );
     // Of all servers together, what is there is listed.
@@ -318,7 +318,7 @@ fn a_guest_needs_a_token_and_sees_what_it_is_given() {
     let called = guest.ask("CallTool", direct("echo", "echo", &json!({"text": "a"})));
     assert_eq!(called["result"], success("a"));
     let hidden = guest.ask("CallTool", direct("echo", "ask", &json!({"question": "a"})));
-    assert_eq!(hidden["result"], json!({"error": {"error": "there is no tool `ask`"}}));
+    assert_eq!(hidden["result"], json!({"error": {"error": "unknown tool `ask`"}}));
     let read = json!({"server": "echo", "uri": "test://static-text"});
     assert!(guest.ask("ReadResource", read)["not_found"].is_object());
     for (rpc, request) in [

@@ -13,7 +13,7 @@ fn a_person_on_the_stream_decides_about_a_call() {
     let (stream, _) = client.listen();
     for (result, instead, expected) in [
         ("RUN", "", success("hey")),
-        ("SKIP", "", json!({"rejected": {"reason": "the person rejected the call"}})),
+        ("SKIP", "", json!({"rejected": {"reason": "the user rejected the call"}})),
         (
             "REJECT_AND_TELL_WHAT_TO_DO_DIFFERENTLY",
             "add the numbers",

@@ -10,7 +10,7 @@ use crate::switchboard::{Switchboard, fixture};
 use crate::terminal::{CTRL_C, Terminal};
 
 const CALL: [&str; 4] = ["call", "srv", "echo", "text=hey"];
-const QUESTION: &str = "[a] look at all  > ";
+const QUESTION: &str = "[a] show everything  > ";
 
 /// A home with one server that nobody has used, which offers what a file says.
 fn home(config: &Value, overlay: &Value) -> Switchboard {
@@ -49,12 +49,12 @@ fn states(switchboard: &Switchboard) -> Vec<String> {
 fn a_new_server_is_shown_at_a_terminal_and_a_yes_pins_it() {
     let switchboard = usual();
     let mut terminal = open(&switchboard, &CALL);
-    terminal.wait_for("Server `srv` is new: nobody has agreed to what it offers.");
+    terminal.wait_for("Server `srv` is new and not approved.");
     terminal.wait_for("it runs: ");
     terminal.wait_for("echo --overlay");
     terminal.wait_for("tools:");
     terminal.wait_for("risk ");
-    terminal.wait_for("the scanner found nothing in it");
+    terminal.wait_for("the scanner found nothing");
     terminal.wait_for(QUESTION);
     terminal.say("what\r");
     terminal.wait_for("Please answer y, n or a.");
@@ -65,7 +65,7 @@ fn a_new_server_is_shown_at_a_terminal_and_a_yes_pins_it() {
     terminal.wait_for("\"inputSchema\"");
     terminal.wait_for(QUESTION);
     terminal.say("y\r");
-    terminal.wait_for("`srv` may be used, exactly as it was shown");
+    terminal.wait_for("approved `srv` exactly as shown");
     let (code, shown) = terminal.finish();
     assert_eq!((code, shown.contains("hey")), (0, true), "{shown}");
     assert_eq!(states(&switchboard), ["approved"]);
@@ -84,7 +84,7 @@ fn not_now_holds_the_server_also_where_nobody_is_there() {
         let mut terminal = open(&switchboard, &CALL);
         terminal.wait_for(QUESTION);
         terminal.say(answer);
-        terminal.wait_for("nothing of `srv` is used until you agree to it");
+        terminal.wait_for("`srv` stays quarantined until you approve it");
         let (code, shown) = terminal.finish();
         assert_eq!(code, 5, "{shown}");
         assert_eq!(switchboard.call(&CALL[1..], 5)["reason"], "needs_approval");
@@ -93,7 +93,7 @@ fn not_now_holds_the_server_also_where_nobody_is_there() {
         let mut terminal = open(&switchboard, &CALL);
         terminal.wait_for(QUESTION);
         switchboard.run(&["pins", "approve", "srv"]).expect(0);
-        terminal.wait_for("(no longer asked)");
+        terminal.wait_for("(question withdrawn)");
         assert_eq!(terminal.finish().0, 0);
         switchboard.call(&CALL[1..], 0);
     }
@@ -123,11 +123,11 @@ fn findings_are_part_of_the_question_and_what_is_held_stays_held() {
         .collect();
     let switchboard = home(&json!({}), &json!({"tools": many}));
     let mut terminal = open(&switchboard, &CALL);
-    let before = terminal.wait_for("more of less risk");
+    let before = terminal.wait_for("more with lower risk");
     assert!(!before.contains("list_19"), "{before}");
     terminal.wait_for("the scanner found:");
-    terminal.wait_for("held: tool `add`");
-    terminal.wait_for("what is held stays held, whatever you answer");
+    terminal.wait_for("quarantined: tool `add`");
+    terminal.wait_for("quarantined definitions stay quarantined, whatever you answer");
     terminal.wait_for(QUESTION);
     assert!(!terminal.raw().contains("\u{1b}[2J"), "{}", terminal.raw());
     terminal.say("y\r");
@@ -198,7 +198,7 @@ fn a_server_that_is_added_at_a_terminal_is_shown_at_once_and_not_again() {
     let program = program.to_str().unwrap();
     let mut terminal = open(&switchboard, &["servers", "add", "srv", "--", program, "echo"]);
     terminal.wait_for("added `srv`");
-    terminal.wait_for("starting `srv` once, to see what it offers");
+    terminal.wait_for("starting `srv` once to list what it offers");
     terminal.wait_for("Server `srv` is new");
     terminal.wait_for(QUESTION);
     terminal.say("y\r");
@@ -213,7 +213,7 @@ fn looking_at_pins_is_not_a_use() {
     let switchboard = usual();
     let (code, shown) = open(&switchboard, &["pins", "diff", "srv"]).finish();
     assert_eq!((code, shown.contains("tool srv/echo: first use")), (0, true), "{shown}");
-    assert!(!shown.contains("Use it?"), "{shown}");
+    assert!(!shown.contains("Approve it?"), "{shown}");
 }
 
 #[test]
@@ -226,7 +226,7 @@ fn a_conversation_asks_before_the_model_is_shown_anything() {
     terminal.wait_for("Server `srv` is new");
     terminal.wait_for(QUESTION);
     terminal.say("n\r");
-    terminal.wait_for("nothing of `srv` is used");
+    terminal.wait_for("`srv` stays quarantined");
     terminal.line("/tools srv");
     let shown = terminal.prompt();
     assert!(!shown.contains("Answers with the text"), "{shown}");
@@ -248,9 +248,9 @@ fn the_gateway_pins_what_is_new_and_says_so() {
     assert_eq!(unseen[0]["server"], "srv");
     assert!(unseen[0]["findings"][0].as_str().unwrap().starts_with("`add` ("), "{unseen}");
     let page = person.get("/").body;
-    assert!(page.contains("nobody was there to be asked"), "{page}");
+    assert!(page.contains("no person could be asked"), "{page}");
     let line = person.serving.wait_for_error("new server `srv`: ");
-    assert!(line.contains("tools pinned as they are, findings: `add` ("), "{line}");
+    assert!(line.contains("tools pinned without review, findings: `add` ("), "{line}");
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn a_server_that_is_added_in_the_console_waits_for_its_person() {
     assert!(shown["new"]["how"].as_str().unwrap().ends_with("echo"), "{shown}");
     for path in ["/", "/servers/srv", "/reviews"] {
         let page = person.get(path).body;
-        assert!(page.contains("Use it as it is") && page.contains("is new"), "{path}: {page}");
+        assert!(page.contains("Approve as shown") && page.contains("is new"), "{path}: {page}");
     }
     // Nobody else decides in place of the person, also not after a restart.
     switchboard.run(&["call", "srv", "echo", "text=hey", "--config", &config_text(&switchboard)]);

@@ -207,7 +207,7 @@ fn what_is_not_there_cannot_be_generated() {
     for (words, code, said) in [
         (&["generate", "rust", "eco"][..], 2, "did you mean `echo`?"),
         (&["generate", "rust", "echo", "--tool", "environmnt"], 2, "did you mean `environment`?"),
-        (&["generate", "rust", "gone"], 4, "`switchboard doctor gone` tells more"),
+        (&["generate", "rust", "gone"], 4, "`switchboard doctor gone` shows details"),
         (
             &["generate", "rust", "echo", "--out", "/nowhere/x.rs"],
             7,

@@ -128,7 +128,7 @@ fn a_hook_that_asks_sends_the_call_to_a_person_even_if_policy_allows_it() {
     let calling = switchboard.start(&["call", "echo", "write", "key=a", "--wait-for-review"]);
     let waits = || switchboard.json(&["review"]).get(0).cloned();
     let entry = poll(TEST_TIMEOUT, waits).expect("something waits");
-    assert_eq!(entry["why"], "hook `./hook.sh` (user) wants a person to agree: on Sundays?");
+    assert_eq!(entry["why"], "hook `./hook.sh` (user) asks for approval: on Sundays?");
     switchboard.run(&["review", "answer", entry["id"].as_str().unwrap(), "run"]).expect(0);
     calling.finish_within(TEST_TIMEOUT).expect(0);
     assert_eq!(switchboard.trace_text().lines().count(), 1);
@@ -179,7 +179,7 @@ print(json.dumps({"permission": "deny" if key == "b" else "allow", "agent_messag
         switchboard.hooks("own/hooks.json", &before(std::slice::from_ref(&hook)));
         switchboard.write_call().expect(0);
         let denied = switchboard.run(&["call", "echo", "write", "key=b"]).expect(5);
-        assert!(denied.stderr.contains("does not allow it: not b"), "{hook}: {denied:?}");
+        assert!(denied.stderr.contains("denied the call: not b"), "{hook}: {denied:?}");
     }
 }
 
@@ -191,7 +191,7 @@ fn hooks_are_asked_about_resources_and_prompts_as_well() {
     let uri =
         resources[0]["definition"]["uri"].as_str().unwrap_or_else(|| panic!("none in {resources}"));
     let refused = switchboard.run(&["resources", "read", "echo", uri]).expect(5);
-    assert!(refused.stderr.contains("hook `./hook.sh` (user) does not allow it"), "{refused:?}");
+    assert!(refused.stderr.contains("hook `./hook.sh` (user) denied the call"), "{refused:?}");
     switchboard.run(&["prompts", "get", "echo", "greet", "name=Ada"]).expect(5);
 }
 
@@ -345,12 +345,12 @@ fn list_and_test_show_every_hook() {
     let said: Vec<String> = said.as_array().unwrap().iter().map(shown).collect();
     assert_eq!(said[0], "true: told");
     assert_eq!(said[1], "./ask.sh: ask (?)");
-    assert!(said[2].starts_with("./missing.sh: error (there is no program"), "{said:?}");
+    assert!(said[2].starts_with("./missing.sh: error (program `"), "{said:?}");
     let said = switchboard.json(&["hooks", "test"]);
-    assert_eq!(shown(&said[1]), "./ask.sh: not asked: its matcher does not fit");
+    assert_eq!(shown(&said[1]), "./ask.sh: not asked: its matcher does not match");
     assert_eq!(switchboard.trace_text(), "", "a tool was called");
     let text = switchboard.run(&["hooks"]).expect(0).stdout;
-    assert!(text.contains("./missing.sh") && text.contains("go on"), "{text}");
+    assert!(text.contains("./missing.sh") && text.contains("allow"), "{text}");
 }
 
 fn shown(said: &Value) -> String {
@@ -392,7 +392,7 @@ fn a_teams_hooks_run_in_their_folder_after_the_organisations_while_their_digest_
     let denied = switchboard.write_call().expect(5).json();
     assert_eq!(denied["reason"], "hook", "{denied}");
     let message = denied["message"].as_str().unwrap();
-    assert!(message.starts_with("hook `./second.sh` (team) does not allow it"), "{message}");
+    assert!(message.starts_with("hook `./second.sh` (team) denied the call"), "{message}");
     assert_eq!(switchboard.lines("order"), ["enterprise", "team"]);
     assert!(switchboard.lines("team/folder")[0].ends_with("/team"));
     configure(&digest("something else"));

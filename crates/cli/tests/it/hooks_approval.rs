@@ -33,14 +33,14 @@ fn hooks_of_a_project_run_only_after_a_person_approved_them() {
         let called = switchboard.run(&["call", "echo", "write", "key=a"]).expect(0);
         assert!(called.stderr.contains("the project's hooks have not been approved"), "{called:?}");
         let doctor = switchboard.run(&["doctor"]).expect(0).stdout;
-        assert!(doctor.contains("not approved, so not run"), "{doctor}");
+        assert!(doctor.contains("not approved and not run"), "{doctor}");
         let said = switchboard.json(&["hooks", "test"]);
-        assert_eq!(said[0]["answer"], "not asked: it has not been approved");
+        assert_eq!(said[0]["answer"], "not asked: it is not approved");
         assert_eq!(ran(&switchboard), 0);
 
         let approved = switchboard.run(&["hooks", "approve"]).expect(0);
         assert!(approved.stderr.contains("sh hooks/check.sh"), "{approved:?}");
-        assert!(approved.stderr.contains("as it is now: "), "{approved:?}");
+        assert!(approved.stderr.contains("script: "), "{approved:?}");
         assert_eq!(ran(&switchboard), 0, "approving ran the hook");
         let called = switchboard.run(&["call", "echo", "write", "key=a"]).expect(0);
         assert!(!called.stderr.contains("hooks"), "{called:?}");
@@ -53,7 +53,7 @@ fn hooks_of_a_project_run_only_after_a_person_approved_them() {
 }
 
 #[test]
-fn hooks_of_the_repositorys_root_count_in_every_folder_of_it() {
+fn hooks_of_the_repository_root_count_in_every_folder_of_it() {
     for file in ["work/.switchboard/hooks.json", "work/.cursor/hooks.json"] {
         let switchboard = echo();
         switchboard.script("work/hooks/check.sh", &permitting("deny"));

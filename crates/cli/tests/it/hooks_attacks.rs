@@ -37,16 +37,16 @@ fn hk_01_a_hook_that_does_not_work_denies_the_call() {
         (format!("echo checking; {allow}"), "wrote no JSON answer"),
         ("true".to_owned(), "wrote no answer"),
         ("echo '{}'".to_owned(), "answered without `permission`"),
-        ("echo 'true'".to_owned(), "another shape"),
-        (r#"echo '{"permission":"approve"}'"#.to_owned(), "the permission `approve`"),
-        (r#"echo '{"permission":true}'"#.to_owned(), "another shape"),
+        ("echo 'true'".to_owned(), "invalid answer: invalid type"),
+        (r#"echo '{"permission":"approve"}'"#.to_owned(), "the unknown permission `approve`"),
+        (r#"echo '{"permission":true}'"#.to_owned(), "invalid answer: invalid type"),
         (format!("printf '\\357\\273\\277'; {allow}"), "wrote no JSON answer"),
         (format!("{allow}; echo '{{\"permission\":\"deny\"}}'"), "wrote no JSON answer"),
-        (r#"echo '{"Permission":"allow"}'"#.to_owned(), "read in two ways"),
+        (r#"echo '{"Permission":"allow"}'"#.to_owned(), "the ambiguous member"),
         (r#"echo '{"permision":"allow"}'"#.to_owned(), "answered without `permission`"),
         (
             r#"echo '{"permission":"allow","decision":"block"}'"#.to_owned(),
-            "answered with `decision`",
+            "the ambiguous member `decision`",
         ),
         ("exec sleep 60".to_owned(), "did not end within 3 s"),
         ("yes allow".to_owned(), "more than 64 KiB"),
@@ -63,11 +63,11 @@ fn hk_01_a_hook_that_does_not_work_denies_the_call() {
 #[test]
 fn hk_01_a_program_that_is_missing_or_not_executable_denies_the_call() {
     for (command, words) in [
-        ("./missing.sh", "there is no program"),
+        ("./missing.sh", "missing.sh` not found"),
         ("no-such-program-anywhere", "was not found on PATH"),
-        ("./plain.txt", "may not be executed"),
+        ("./plain.txt", "is not executable"),
         ("./missing.sh | cat >&2; false", "ended with exit status 1"),
-        ("'/nowhere/a b'", "there is no program"),
+        ("'/nowhere/a b'", "program `/nowhere/a b` not found"),
         ("./", "was not found on PATH"),
     ] {
         let switchboard = echo();
@@ -86,7 +86,7 @@ fn hk_01_a_hook_that_cannot_be_asked_here_denies_the_call() {
     ] {
         let switchboard = echo();
         switchboard.hooks("own/hooks.json", &before(&[hook]));
-        assert_denied(&switchboard, "hook_error", "could not be asked");
+        assert_denied(&switchboard, "hook_error", "failed, so the call does not run");
     }
 }
 
@@ -95,11 +95,11 @@ fn hk_01_a_file_that_cannot_be_read_denies_every_call() {
     for (text, words) in [
         ("", "the file is empty"),
         ("{", "unterminated object"),
-        ("{\"version\": 9, \"hooks\": {}}", "`version` 9 is not known"),
-        ("{\"hooks\": {\"beforeMCPexecution\": []}}", "`beforeMCPexecution` is not known"),
-        ("{\"hooks\": {\"before_mcp_execution\": []}}", "`before_mcp_execution` is not known"),
-        ("{\"hooks\": {\"beforeMCPExecution \": []}}", "`beforeMCPExecution ` is not known"),
-        ("{\"hooks\": {\"beforeMcpTool\": []}}", "`beforeMcpTool` is not known"),
+        ("{\"version\": 9, \"hooks\": {}}", "unknown `version` 9"),
+        ("{\"hooks\": {\"beforeMCPexecution\": []}}", "unknown event `beforeMCPexecution`"),
+        ("{\"hooks\": {\"before_mcp_execution\": []}}", "unknown event `before_mcp_execution`"),
+        ("{\"hooks\": {\"beforeMCPExecution \": []}}", "unknown event `beforeMCPExecution `"),
+        ("{\"hooks\": {\"beforeMcpTool\": []}}", "unknown event `beforeMcpTool`"),
         (
             "{\"hooks\": {\"beforeMCPExecution\": [{\"command\": \"a\"}], \"beforeMCPExecution\": []}}",
             "given twice",
@@ -112,7 +112,7 @@ fn hk_01_a_file_that_cannot_be_read_denies_every_call() {
             std::fs::write(folder.join("hooks.json"), text).unwrap();
             assert_denied(&switchboard, "hook_error", words);
             let doctor = switchboard.run(&["doctor"]).expect(4).stdout;
-            assert!(doctor.contains("no call may run"), "{doctor}");
+            assert!(doctor.contains("all calls are blocked"), "{doctor}");
         }
     }
 }
@@ -124,11 +124,11 @@ fn hk_01_a_file_that_is_a_link_to_nowhere_denies_every_call() {
         let link = switchboard.folder().join(link);
         std::os::unix::fs::symlink("/nowhere/at/all", &link).unwrap();
         if place == "hooks.json" {
-            assert_denied(&switchboard, "hook_error", "leads nowhere");
+            assert_denied(&switchboard, "hook_error", "is a broken link");
         } else {
             // The rules are there as well.
             let refused = switchboard.write_call().expect(3);
-            assert!(refused.stderr.contains("leads nowhere"), "{refused:?}");
+            assert!(refused.stderr.contains("is a broken link"), "{refused:?}");
             assert_eq!(switchboard.trace_text(), "");
         }
     }
@@ -210,14 +210,14 @@ fn hk_01_only_a_failure_that_the_file_forgives_lets_the_call_run() {
 fn hk_02_a_no_wins_over_every_yes() {
     let both = r#"{"permission":"deny","user_message":"not on a Sunday"}"#;
     for (script, words) in [
-        ("echo '{\"permission\":\"allow\"}'; exit 2".to_owned(), "does not allow it"),
+        ("echo '{\"permission\":\"allow\"}'; exit 2".to_owned(), "denied the call"),
         ("echo it is locked >&2; exit 2".to_owned(), "it is locked"),
         (format!("echo '{both}'"), "not on a Sunday"),
         (format!("echo '{both}'; exit 2"), "not on a Sunday"),
         (format!("echo '{both}'; exit 1"), "not on a Sunday"),
         (format!("echo '{both}'; kill -KILL $$"), "not on a Sunday"),
         (format!("echo '{both}'; sleep 60"), "not on a Sunday"),
-        (r#"echo '{"permission":"allow","continue":false}'"#.to_owned(), "does not allow it"),
+        (r#"echo '{"permission":"allow","continue":false}'"#.to_owned(), "denied the call"),
     ] {
         let switchboard = echo();
         switchboard.script("own/hook.sh", &script);
@@ -254,7 +254,7 @@ fn hk_02_one_no_among_many_hooks_is_enough() {
         assert_denied(
             &switchboard,
             "hook",
-            &format!("hook `./{denying}.sh` (user) does not allow it"),
+            &format!("hook `./{denying}.sh` (user) denied the call"),
         );
     }
 }
@@ -276,7 +276,7 @@ fn hk_07_arguments_of_a_hook_are_called_and_both_versions_are_recorded() {
     assert_eq!(shown["arguments"], json!({"text": "original"}));
     assert_eq!(shown["sent_arguments"], json!({"text": "harmless"}));
     let by = shown["verdict_by"].as_str().unwrap();
-    assert!(by.contains(r#"put these arguments in place: {"text":"harmless"}"#), "{by}");
+    assert!(by.contains(r#"replaced the arguments with: {"text":"harmless"}"#), "{by}");
 }
 
 #[test]
@@ -310,7 +310,7 @@ fn hk_07_a_person_is_asked_again_about_the_arguments_of_a_hook() {
     let shown = switchboard.newest();
     assert_eq!(shown["outcome"], "rejected");
     let message = shown["message"].as_str().unwrap();
-    assert!(message.contains(r#"put these arguments in place: {"text":"other"}"#), "{message}");
+    assert!(message.contains(r#"replaced the arguments with: {"text":"other"}"#), "{message}");
 }
 
 #[test]
@@ -324,7 +324,7 @@ fn hk_07_every_other_hook_sees_what_a_hook_put_in_place() {
     let called = switchboard.call(&["echo", "echo", "text=mine"], 5);
     assert_eq!(called["reason"], "hook");
     let message = called["message"].as_str().unwrap();
-    assert!(message.starts_with("hook `./first.sh` (enterprise) does not allow it"), "{message}");
+    assert!(message.starts_with("hook `./first.sh` (enterprise) denied the call"), "{message}");
 }
 
 #[test]
@@ -338,7 +338,7 @@ fn hk_07_hooks_that_rewrite_each_other_come_to_an_end() {
     switchboard.hooks("own/hooks.json", &before(&hooks));
     let called = switchboard.call(&["echo", "echo", "text=mine"], 5);
     assert_eq!(called["reason"], "hook_error");
-    assert_eq!(called["message"], "hooks put other arguments in place again and again");
+    assert_eq!(called["message"], "hooks keep replacing the arguments");
 }
 
 #[test]
@@ -351,7 +351,7 @@ fn hk_07_policy_decides_about_the_arguments_of_a_hook() {
     assert_eq!([&called["outcome"], &called["reason"]], ["denied", "policy"], "{called}");
     let message = called["message"].as_str().unwrap();
     assert!(message.contains("of the enterprise policy"), "{message}");
-    assert!(message.contains(r#"put these arguments in place: {"text":"forbidden"}"#), "{message}");
+    assert!(message.contains(r#"replaced the arguments with: {"text":"forbidden"}"#), "{message}");
     let shown = switchboard.newest();
     assert_eq!(shown["arguments"], json!({"text": "original"}));
     assert_eq!(shown["verdict"], "deny");

@@ -23,9 +23,9 @@ fn with_locked_a_server_that_tells_another_version_is_held() {
     lock["servers"]["srv"]["server"] = json!(format!("{told}.1"));
     std::fs::write(&file, lock.to_string()).unwrap();
     let refused = switchboard.run(&call).expect(5);
-    assert!(refused.stderr.contains("is not what the lock file says"), "{refused:?}");
+    assert!(refused.stderr.contains("does not match the lock file"), "{refused:?}");
     let checked = switchboard.run(&["lock", "--check"]).expect(5);
-    assert_eq!(checked.stdout, format!("~ srv: {told}.1 is {told} now\n"));
+    assert_eq!(checked.stdout, format!("~ srv: {told}.1 is now {told}\n"));
 }
 
 #[test]
@@ -33,7 +33,7 @@ fn with_locked_only_what_the_file_says_is_used_even_if_it_was_approved_since() {
     let switchboard = with_overlay();
     let call = ["call", "srv", "echo", "text=a", "--locked"];
     let missing = switchboard.run(&call).expect(3);
-    assert!(missing.stderr.contains("`switchboard lock` writes one"), "{missing:?}");
+    assert!(missing.stderr.contains("create one with `switchboard lock`"), "{missing:?}");
     switchboard.run(&["lock"]).expect(0);
     let lock: Value = serde_json::from_str(
         &std::fs::read_to_string(switchboard.path("switchboard.lock")).unwrap(),
@@ -55,7 +55,7 @@ fn with_locked_only_what_the_file_says_is_used_even_if_it_was_approved_since() {
     assert_eq!(refused["reason"], "needs_approval");
     assert_eq!(
         refused["message"].as_str().unwrap().lines().next(),
-        Some("`srv/echo` is not what the lock file says")
+        Some("`srv/echo` does not match the lock file")
     );
     switchboard.run(&["call", "srv", "add", "a=1", "b=2", "--locked"]).expect(0);
     let checked = switchboard.run(&["lock", "--check"]).expect(5);
@@ -89,7 +89,7 @@ fn with_locked_a_server_without_its_instructions_is_held() {
     switchboard.run(&call).expect(0);
     switchboard.write("overlay", &json!({"instructions": null}).to_string());
     let refused = switchboard.run(&call).expect(5);
-    assert!(refused.stderr.contains("is not what the lock file says"), "{refused:?}");
+    assert!(refused.stderr.contains("does not match the lock file"), "{refused:?}");
     switchboard.run(&["call", "srv", "echo", "text=a"]).expect(0);
     let checked = switchboard.run(&["lock", "--check", "--locked"]).expect(5);
     assert!(checked.stdout.contains("- instructions srv/"), "{checked:?}");

@@ -117,10 +117,10 @@ fn sc_02_a_version_whose_digest_changed_is_refused() {
     registry.npm("1.2.3", "sha512-BBBB");
     assert_refused(
         &switchboard,
-        "package `@some/server@1.2.3` is not what the lock file says: it has another digest now",
+        "package `@some/server@1.2.3` does not match the lock file: it now has a different digest",
     );
     let checked = switchboard.run(&["lock", "--check"]).expect(5);
-    assert_eq!(checked.stdout, "~ srv: package @some/server@1.2.3 has another digest\n");
+    assert_eq!(checked.stdout, "~ srv: package @some/server@1.2.3 has a different digest\n");
     switchboard.run(&["call", "srv", "echo", "text=a"]).expect(0);
 }
 
@@ -133,7 +133,7 @@ fn sc_02_a_package_without_a_version_is_locked_to_the_one_of_the_day() {
     assert_eq!(write_lock(&switchboard)[0]["version"], "1.2.3");
     switchboard.run(&CALL).expect(0);
     registry.npm("1.3.0", "sha512-CCCC");
-    assert_refused(&switchboard, "it is 1.3.0 now");
+    assert_refused(&switchboard, "it is now 1.3.0");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn sc_02_files_of_an_index_are_held_against_the_lock_as_well() {
     assert_eq!(write_lock(&switchboard)[0]["ecosystem"], "PyPI");
     switchboard.run(&CALL).expect(0);
     registry.pypi("bbbb");
-    assert_refused(&switchboard, "it has another digest now");
+    assert_refused(&switchboard, "it now has a different digest");
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn sc_02_what_was_unpacked_when_the_index_confirmed_it_needs_no_index() {
     switchboard.run(&CALL).expect(0);
     // Something else was unpacked since, and nobody can say whether that is right.
     unpack("some_server/main.py,sha256=BBBB,10");
-    assert_refused(&switchboard, "it cannot be checked: the answer is 404");
+    assert_refused(&switchboard, "it cannot be checked: the response has status 404");
     registry.pypi("aaaa");
     switchboard.run(&CALL).expect(0);
     registry.answers.lock().unwrap().clear();
@@ -181,7 +181,7 @@ fn sc_02_what_was_fetched_before_tells_without_a_registry() {
     let switchboard = home(&registry, "npx", &["-y", "@some/server@1.2.3"]);
     switchboard.run(&["lock"]).expect(0);
     registry.answers.lock().unwrap().clear();
-    assert_refused(&switchboard, "it cannot be checked: the answer is 404");
+    assert_refused(&switchboard, "it cannot be checked: the response has status 404");
     let fetched = |integrity: &str| {
         let entry = json!({"version": "1.2.3", "integrity": integrity});
         let lock = json!({"packages": {"node_modules/@some/server": entry}}).to_string();
@@ -192,5 +192,5 @@ fn sc_02_what_was_fetched_before_tells_without_a_registry() {
     fetched("sha512-AAAA");
     switchboard.run(&CALL).expect(0);
     fetched("sha512-BBBB");
-    assert_refused(&switchboard, "it was fetched with another digest");
+    assert_refused(&switchboard, "it was fetched with a different digest");
 }

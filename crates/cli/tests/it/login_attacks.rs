@@ -187,7 +187,7 @@ fn oa_06_a_code_from_another_issuer_is_not_redeemed() {
         let fixture = OauthFixture::start(flags);
         let ran = log_in(&home_with_login(&fixture), &fixture, &[]);
         assert_ne!(ran.code, 0, "{flags:?}: {ran:?}");
-        assert!(ran.stderr.contains("does not count"), "{flags:?}: {ran:?}");
+        assert!(ran.stderr.contains("invalid login callback"), "{flags:?}: {ran:?}");
         assert!(!ran.stderr.contains("access_denied"), "{flags:?}: {ran:?}");
         assert_eq!(fixture.requests("POST /token"), 0, "{flags:?}");
     }

@@ -38,7 +38,7 @@ fn without_a_profile_the_next_step_is_told() {
     for words in [&["models"][..], &["models", "list"], &["models", "check"]] {
         let ran = run(&switchboard, words, 0);
         assert_eq!(ran.stdout, "");
-        assert!(ran.stderr.contains("no profile of a model is configured\nhint: "), "{ran:?}");
+        assert!(ran.stderr.contains("no model profile configured\nhint: "), "{ran:?}");
         let ran = run(&switchboard, &[words, &["--json"]].concat(), 0);
         assert_eq!(ran.json(), json!([]));
     }
@@ -128,15 +128,15 @@ fn a_model_that_cannot_be_asked_says_why_and_what_to_do() {
             "no-key": other("apiKeyEnv", "NOT_SET_ANYWHERE"),
             "unreachable": other("baseUrl", &nobody),
         }));
-        let refused = format!("`{name}` does not accept the key (HTTP status ");
+        let refused = format!("`{name}` rejected the API key (HTTP status ");
         let away = format!("`{name}` cannot be reached: ");
         for (profile, code, message, hint) in [
             ("wrong-key", 3, refused.as_str(), "check the key in the environment variable `WRONG`"),
             (
                 "no-key",
                 3,
-                "there is no key for the model `no-key`",
-                "put the key into the environment variable `NOT_SET_ANYWHERE`",
+                "no API key for the model `no-key`",
+                "set the environment variable `NOT_SET_ANYWHERE`",
             ),
             ("unreachable", 6, away.as_str(), "check the network and `baseUrl`"),
         ] {
@@ -179,7 +179,7 @@ fn a_name_that_stands_for_no_profile_is_told_with_the_near_one() {
     let switchboard = with(&json!({"good": {"provider": "ollama", "model": "qwen3"}}));
     for words in [&["models", "check", "goood"][..], &["run", "hi", "--model", "goood"]] {
         let ran = run(&switchboard, words, 3);
-        let expected = "error: there is no model `goood`\nhint: did you mean `good`?\n";
+        let expected = "error: unknown model `goood`\nhint: did you mean `good`?\n";
         assert_eq!([ran.stdout.as_str(), ran.stderr.as_str()], ["", expected]);
     }
 }
@@ -197,7 +197,7 @@ fn scripts_are_checked_too() {
     switchboard.write_config(&config.to_string());
     for (name, code, message) in [
         ("script", 0, "has 2 turns"),
-        ("broken", 3, "is not right: "),
+        ("broken", 3, "is not valid: "),
         ("gone", 3, "nowhere.json` cannot be read: "),
         ("scripted:two.json", 0, "the script `"),
     ] {
@@ -212,8 +212,8 @@ fn scripts_are_checked_too() {
 fn a_wrong_profile_does_not_hide_a_good_one() {
     for (wrong, problem) in [
         (json!({"provider": "opnai", "model": "m"}), "models.wrong.provider"),
-        (json!({"provider": "openai"}), "names no `model`"),
-        (json!({"model": "m"}), "names no `provider`"),
+        (json!({"provider": "openai"}), "needs a `model`"),
+        (json!({"model": "m"}), "needs a `provider`"),
         (json!("openai"), "models.wrong"),
     ] {
         let switchboard = Switchboard::new();

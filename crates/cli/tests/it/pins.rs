@@ -74,7 +74,8 @@ fn rp_01_a_tool_that_turns_into_an_attack_takes_its_server_with_it() {
     let refused = it.switchboard.run(&["call", "srv", "add", "a=1", "b=2"]).expect(5);
     assert!(
         refused.stderr.contains(
-            "a definition of server `srv` has turned into an attack, so nothing of it is used"
+            "a definition of server `srv` has turned into an attack, so the whole server is \
+             quarantined"
         ),
         "{refused:?}"
     );
@@ -365,7 +366,7 @@ fn pins_that_cannot_be_read_approve_nothing() {
     let file = file.into_iter().find(|path| path.extension().is_some_and(|end| end == "json"));
     std::fs::write(file.unwrap(), "{").unwrap();
     let refused = it.echo(5);
-    assert!(refused["message"].as_str().unwrap().contains("cannot be kept"), "{refused}");
+    assert!(refused["message"].as_str().unwrap().contains("cannot be stored"), "{refused}");
     assert_eq!(it.calls_reached(), 1);
 }
 

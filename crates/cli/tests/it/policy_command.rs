@@ -65,18 +65,28 @@ fn check_counts_what_is_well_and_places_what_is_not() {
 fn check_finds_what_no_call_could_make_right() {
     let switchboard = home();
     for (when, place, message, hint) in [
-        ("args.x.matches('(')", "1:72", "`(`, which is no regular expression", "backslash"),
-        ("sesion.reads == []", "1:57", "speaks of `sesion`", "did you mean `session`?"),
+        (
+            "args.x.matches('(')",
+            "1:72",
+            "`(`, which is not a valid regular expression",
+            "backslash",
+        ),
+        (
+            "sesion.reads == []",
+            "1:57",
+            "uses the unknown variable `sesion`",
+            "did you mean `session`?",
+        ),
         (
             "tool.annotations.destructiveHnt",
             "1:74",
-            "a member `destructiveHnt`",
+            "the unknown member `destructiveHnt`",
             "`destructiveHint`?",
         ),
         (
             "path_in(args.path)",
             "1:57",
-            "calls `path_in` in another way",
+            "calls `path_in` incorrectly",
             "path_in(args.path, '/data')",
         ),
         ("risk.score > '50'", "1:68", "compares a number with a text", "without quotes"),
@@ -96,7 +106,7 @@ fn check_finds_what_no_call_could_make_right() {
     switchboard.run(&["policy", "check"]).expect(0);
     switchboard.run(&["call", "echo", "echo", "text=a)"]).expect(0);
     let ran = switchboard.run(&["call", "echo", "echo", "text=a"]).expect(5);
-    assert!(ran.stderr.contains("whose `when` cannot be decided"), "{ran:?}");
+    assert!(ran.stderr.contains("whose `when` cannot be evaluated"), "{ran:?}");
 }
 
 #[test]
@@ -113,9 +123,9 @@ fn check_warns_of_rules_about_what_is_not_there() {
     switchboard.write_policy("user", &rules);
     let ran = switchboard.run(&["policy", "check"]).expect(0);
     for told in [
-        "`target` `ecko/*` is of no server that is configured",
+        "`target` `ecko/*` matches no configured server",
         "did you mean `echo`?",
-        "`target` `echo/wriet` is nothing that server `echo` offers",
+        "`target` `echo/wriet` matches nothing that server `echo` offers",
         "did you mean `write`?",
         "2 files, 5 rules, 2 examples: 2 warnings",
     ] {
@@ -179,7 +189,7 @@ fn test_tells_which_case_is_not_as_expected() {
         ran.stderr.contains("expected ask, got deny by `no writing` of the enterprise policy"),
         "{ran:?}"
     );
-    assert!(ran.stderr.contains("2 cases, 1 not as expected"), "{ran:?}");
+    assert!(ran.stderr.contains("2 cases, 1 failed"), "{ran:?}");
     let mut named = case("b", "deny");
     named["rule"] = json!("another");
     cases(json!([named])).expect(1);

@@ -42,7 +42,7 @@ fn hk_05_what_no_rule_speaks_of_does_not_run_unasked() {
     let other = json!({"rules": [{"effect": "allow", "target": "other/*"}]});
     switchboard.write_policy("enterprise", &other);
     let ran = switchboard.run(&["call", "echo", "echo", "text=a", "--review"]).expect(5);
-    assert!(ran.stderr.contains("needs a person's approval"), "{ran:?}");
+    assert!(ran.stderr.contains("needs approval, but there is no terminal"), "{ran:?}");
 }
 
 #[test]
@@ -107,7 +107,7 @@ fn the_organisation_can_take_the_switch_and_the_tools_away() {
 }
 
 #[test]
-fn rules_of_the_repositorys_root_count_in_every_folder_of_it() {
+fn rules_of_the_repository_root_count_in_every_folder_of_it() {
     let switchboard = Switchboard::with(&json!({"it": fixture(&["echo"])}));
     switchboard
         .write_policy("project", &json!({"rules": [{"effect": "deny", "target": "it/echo"}]}));

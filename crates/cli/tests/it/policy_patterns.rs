@@ -35,9 +35,9 @@ fn a_deny_with_any_wildcard_holds_at_a_call() {
 fn a_pattern_that_can_be_none_is_refused_wherever_it_is_written() {
     let switchboard = home(&json!({}));
     for (target, place, told) in [
-        ("echo/[ab", "1:47", "has a `[` without its `]`"),
-        ("echo/{ab", "1:47", "has a `{` without its `}`"),
-        ("echo/memo://x?y", "1:55", "has a `?` or `[` in an address"),
+        ("echo/[ab", "1:47", "has an unclosed `[`"),
+        ("echo/{ab", "1:47", "has an unclosed `{`"),
+        ("echo/memo://x?y", "1:55", "has a `?` or `[` in a URI"),
     ] {
         let policy = format!(r#"{{"rules": [{{"effect": "deny", "target": "{target}"}}]}}"#);
         switchboard.write("bad.json", &policy);
@@ -59,5 +59,5 @@ fn a_wildcard_among_names_of_tools_is_told() {
     entry["autoApprove"] = json!(["wri*"]);
     let switchboard = Switchboard::with(&json!({"echo": entry}));
     let ran = switchboard.run(&["tools", "list"]).expect(0);
-    assert!(ran.stderr.contains("has `wri*`, which is the name of one tool"), "{ran:?}");
+    assert!(ran.stderr.contains("has `wri*`, which is matched as a literal name"), "{ran:?}");
 }

@@ -18,7 +18,7 @@ fn hk_03_rules_that_are_a_link_to_nowhere_are_no_absence_of_rules() {
         std::fs::remove_file(&file).unwrap();
         std::os::unix::fs::symlink("/nowhere/policy.json", &file).unwrap();
         let refused = switchboard.run(&["call", "echo", "echo", "text=a"]).expect(3);
-        assert!(refused.stderr.contains("leads nowhere"), "{level}: {refused:?}");
+        assert!(refused.stderr.contains("is a broken link"), "{level}: {refused:?}");
     }
 }
 
@@ -31,7 +31,7 @@ fn hk_03_a_host_does_not_start_with_rules_that_cannot_be_read() {
         (
             "user",
             "{\"rules\": [\n {\"effect\": \"allow\", \"target\": \"a/b\", \"when\": \"args.x >\"}]}",
-            "`when` is no expression",
+            "`when` is not a valid CEL expression",
         ),
         (
             "user",
@@ -121,7 +121,9 @@ fn whoever_serves_is_told_when_rules_are_gone_or_cannot_be_read() {
     let file = switchboard.write_policy("project", &deny("add"));
     let gateway = Gateway::with_tool(&switchboard, &[], "echo__echo");
     std::fs::remove_file(&file).unwrap();
-    gateway.running.wait_for_note("the project policy is gone, and its rules with it (");
+    gateway
+        .running
+        .wait_for_note("the project policy was removed, and its rules no longer apply (");
     switchboard.write_policy_text("project", "{\"rules\": [");
     gateway.running.wait_for_note("unterminated array");
 }

@@ -32,13 +32,13 @@ const CALL: [&str; 4] = ["call", "echo", "echo", "text=a"];
 fn a_teams_file_counts_while_its_digest_is_right() {
     let switchboard = home(&json!({"path": "../work/team.json", "sha256": digest(RULES)}));
     let missing = switchboard.run(&CALL).expect(3);
-    assert!(missing.stderr.contains("the team's `policy.json` is not there"), "{missing:?}");
+    assert!(missing.stderr.contains("the team's `policy.json` does not exist"), "{missing:?}");
     switchboard.write("team.json", RULES);
     let denied = switchboard.run(&CALL).expect(5);
     assert!(denied.stderr.contains("`team` of the team policy ("), "{denied:?}");
     switchboard.write("team.json", "{}");
     let other = switchboard.run(&CALL).expect(3);
-    assert!(other.stderr.contains("has another digest"), "{other:?}");
+    assert!(other.stderr.contains("does not match its `sha256`"), "{other:?}");
 }
 
 #[test]

@@ -132,7 +132,7 @@ fn lg_03_notes_that_were_cut_off_are_missed() {
         std::fs::remove_file(&file).unwrap();
         for command in ["audit", "verify"] {
             let told = switchboard.run(&["calls", command]).expect(7);
-            assert!(told.stderr.contains("the record was changed: "), "{name}: {told:?}");
+            assert!(told.stderr.contains("was tampered with: "), "{name}: {told:?}");
         }
     }
     let switchboard = crate::given::offering("evil", &json!({"tools": [evil]}));
@@ -211,7 +211,7 @@ fn a_result_in_a_file_of_its_own_is_sealed_as_well() {
             std::fs::write(&file, text).unwrap();
         }
         let told = switchboard.run(&["calls", "verify"]).expect(7);
-        let words = format!("call {}: it is not as it was recorded", id(&switchboard, 1));
+        let words = format!("call {}: it was modified after it was recorded", id(&switchboard, 1));
         assert!(told.stderr.contains(&words), "{change}: {told:?}");
     }
 }

@@ -80,7 +80,8 @@ fn registry_search_and_show_mark_what_is_deprecated_or_deleted() {
     let escaped = switchboard.run(&["registry", "show", "d.example/mail"]).expect(0);
     assert!(!escaped.stdout.contains('\u{1b}'), "{escaped:?}");
     let unknown = switchboard.run(&["registry", "show", "e.example/none"]).expect(2);
-    assert!(unknown.stderr.contains("the registry has no server `e.example/none`"), "{unknown:?}");
+    let absent = "the registry has no server named `e.example/none`";
+    assert!(unknown.stderr.contains(absent), "{unknown:?}");
 }
 
 #[test]
@@ -92,9 +93,9 @@ fn registry_that_cannot_be_reached_is_answered_for_by_the_cache_with_its_age() {
     registry.set_mood(RegistryMood::Status(503));
     let kept = switchboard.run(&["registry", "search", "files"]).expect(0);
     assert!(kept.stdout.contains("a.example/files"), "{kept:?}");
-    assert!(kept.stderr.contains("from the cache, ") && kept.stderr.contains(" s old"), "{kept:?}");
+    assert!(kept.stderr.contains("cached data, ") && kept.stderr.contains(" s old"), "{kept:?}");
     let other = switchboard.run(&["registry", "search", "mail"]).expect(4);
-    assert!(other.stderr.contains("answers with 503"), "{other:?}");
+    assert!(other.stderr.contains("responded with HTTP 503"), "{other:?}");
 }
 
 #[test]
@@ -107,11 +108,11 @@ fn registry_remote_is_added_and_called_with_its_secret_kept_apart() {
     let registry = RegistryFixture::start(&[listed_server("a.example/echo", "active", &remote)]);
     let switchboard = home(&registry);
     let asked = switchboard.run(&["add", "a.example/echo", "--yes"]).expect(2);
-    assert!(asked.stderr.contains("`key` is needed and has no value"), "{asked:?}");
+    assert!(asked.stderr.contains("`key` is required but has no value"), "{asked:?}");
     switchboard.write("key.txt", &format!("{SECRET}\n"));
     let add = ["add", "a.example/echo", "--set", "key=@key.txt"];
     let nobody = switchboard.run(&add).expect(5);
-    assert!(nobody.stderr.contains("nobody is here to agree to it"), "{nobody:?}");
+    assert!(nobody.stderr.contains("no terminal to ask on"), "{nobody:?}");
     let dry = switchboard.run(&[&add[..], &["--dry-run"]].concat()).expect(0);
     assert!(dry.stderr.contains(&format!("`echo` is at: {}", server.url)), "{dry:?}");
     assert_eq!(entry(&switchboard, "echo"), Value::Null);
@@ -132,7 +133,7 @@ fn registry_remote_is_added_and_called_with_its_secret_kept_apart() {
     let said = switchboard.run(&["call", "echo", "echo", "text=over the wire"]).expect(0);
     assert_eq!(said.stdout, "over the wire\n");
     let again = switchboard.run(&[&add[..], &["--yes"]].concat()).expect(3);
-    assert!(again.stderr.contains("there is a server of this name already"), "{again:?}");
+    assert!(again.stderr.contains("a server with this name already exists"), "{again:?}");
 }
 
 #[test]
@@ -184,7 +185,7 @@ fn registry_asks_the_person_which_way_and_for_what_is_needed() {
     let mut running = switchboard.in_terminal(&["add", "a.example/b"]);
     running.wait_for("Which one? [1-2] ");
     running.say("1\n");
-    running.wait_for("KEY (needed, secret): The key");
+    running.wait_for("KEY (required, secret): The key");
     running.wait_for("KEY: ");
     running.say(&format!("{SECRET}\n"));
     running.wait_for("`a.example/b` is deprecated: it is deprecated");
@@ -224,19 +225,19 @@ fn registry_entries_that_must_not_run_are_refused_and_nothing_is_written() {
     let before = switchboard.config_text();
     for (name, why) in [
         ("gone", "was deleted from the registry: it is deleted"),
-        ("latest", "has no exact version, but `latest`"),
-        ("range", "has no exact version, but `^1.0.0`"),
+        ("latest", "has no exact version, only `latest`"),
+        ("range", "has no exact version, only `^1.0.0`"),
         ("preload", "`preload` is dangerous"),
-        ("shell", "the argument `-c` for what runs the package is not taken from a registry"),
-        ("codes", "a character in it that nobody sees"),
-        ("metadata", "leads to the machine's own metadata"),
+        ("shell", "the runner option `-c` is not allowed from a registry"),
+        ("codes", "contains an invisible character"),
+        ("metadata", "leads to a cloud metadata address"),
     ] {
         let refused = switchboard.run(&["add", &format!("a.example/{name}"), "--yes"]).expect(5);
         assert!(refused.stderr.contains(why), "{name}: {refused:?}");
         assert_eq!(switchboard.config_text(), before, "{name}");
     }
     let nothing = switchboard.run(&["add", "nonsense", "--yes"]).expect(2);
-    assert!(nothing.stderr.contains("`nonsense` is no name in a registry"), "{nothing:?}");
+    assert!(nothing.stderr.contains("`nonsense` is neither a registry name"), "{nothing:?}");
 }
 
 #[test]

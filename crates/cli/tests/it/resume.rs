@@ -336,10 +336,10 @@ mod at_a_terminal {
         let switchboard = scripted_home(&json!({}), &turns);
         let mut terminal = Terminal::open(&switchboard, &["chat"]);
         terminal.line("Try");
-        terminal.wait_for("or say what to do: ");
+        terminal.wait_for("or type instructions: ");
         terminal.kill();
         let mut terminal = Terminal::open(&switchboard, &["chat", "--resume"]);
-        terminal.wait_for("or say what to do: ");
+        terminal.wait_for("or type instructions: ");
         terminal.say("y\n");
         terminal.wait_for("Going on.");
         terminal.line("/quit");
@@ -350,7 +350,7 @@ mod at_a_terminal {
     fn a_call_that_was_left_running_is_recorded_and_not_run_again() {
         let turns = json!([
             {"calls": [write("late", "a")]},
-            {"expect": ["Given up before it ended"], "text": "I look first."},
+            {"expect": ["Cancelled before it ended"], "text": "I look first."},
         ]);
         let switchboard = late(&json!({}), &turns);
         let mut terminal = Terminal::open(&switchboard, &["chat", "--allow", "*"]);

@@ -16,7 +16,7 @@ fn without_a_terminal_nothing_that_needs_a_person_runs() {
     switchboard.configure(&json!({"echo": fixture(&["echo", "--journal", &journal])}));
     let words = ["call", "echo", "write", "key=a", "--review"];
     let refused = switchboard.run_with_input(&words, "r\n").expect(5);
-    assert!(refused.stderr.contains("needs a person's approval"), "{refused:?}");
+    assert!(refused.stderr.contains("needs approval, but there is no terminal"), "{refused:?}");
     assert!(refused.stderr.contains(
         "hint: run it at a terminal or with `--wait-for-review`, or add `write` to `autoApprove`"
     ));

@@ -74,7 +74,7 @@ fn where_only_one_call_is_made_the_others_are_told_so() {
         let events = talk.task(&[], 0);
         let told = talk.told_last();
         assert!(told.contains("first"), "{told}");
-        assert!(told.contains("Not run: only one call per message is made here."), "{told}");
+        assert!(told.contains("Not run: only one call per message is allowed here."), "{told}");
         assert_eq!(
             talk.switchboard.recorded_calls(),
             ["tool echo/echo: ok"],
@@ -90,7 +90,7 @@ fn a_mistake_is_told_in_words_that_help() {
         (
             Form::Native,
             VendorCall::Tool("echo", "ad", json!({})),
-            "Nothing was called: there is no tool `echo__ad`. Names that come close: `echo__add`",
+            "Nothing was called: unknown tool `echo__ad`. Similar names: `echo__add`",
         ),
         (
             Form::Text,
@@ -106,7 +106,7 @@ fn a_mistake_is_told_in_words_that_help() {
         (
             Form::Text,
             VendorCall::Tool("ecko", "add", json!({})),
-            "Nothing was called: there is no server `ecko`",
+            "Nothing was called: unknown server `ecko`",
         ),
         (Form::Native, VendorCall::Tool("echo", "add", json!({"a": 1})), "`/b` is required"),
         (Form::Text, VendorCall::Tool("echo", "add", json!({"a": 1})), "`/b` is required"),

@@ -33,7 +33,7 @@ fn without_a_person_a_call_that_needs_one_is_refused_and_the_model_is_told() {
         assert_eq!(events_by_kind(&events, "ended")[0]["outcome"], "denied", "{way:?}");
         let told = talk.told_last();
         assert!(told.contains("Not run, because it is not allowed: "), "{way:?}: {told}");
-        assert!(told.contains("needs a person's approval"), "{way:?}: {told}");
+        assert!(told.contains("needs approval, but there is no terminal"), "{way:?}: {told}");
         assert_eq!(journal(&talk), "", "{way:?}: the tool ran");
         assert_eq!(talk.switchboard.recorded_calls(), ["tool echo/write: denied (unanswered)"]);
     }

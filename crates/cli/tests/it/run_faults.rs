@@ -116,7 +116,7 @@ fn an_answer_that_is_always_nonsense_ends_the_task_with_a_reason() {
             assert_failed(&talk, 6, &parts);
             assert_eq!(talk.bodies().len(), asked, "{vendor:?} {kind}");
             // What was said is kept, and can be asked again.
-            assert_eq!(in_session(&talk, "The model could not be asked"), 1, "{vendor:?} {kind}");
+            assert_eq!(in_session(&talk, "The model request failed"), 1, "{vendor:?} {kind}");
         }
     }
 }
@@ -146,7 +146,7 @@ fn a_wrong_key_is_told_with_the_variable_it_came_from() {
         let ran = ran.finish_within(crate::running::TEST_TIMEOUT).expect(3);
         let name = vendor.name();
         for part in [
-            format!("error: `{name}` does not accept the key (HTTP status "),
+            format!("error: `{name}` rejected the API key (HTTP status "),
             "hint: check the key in the environment variable `WRONG`".to_owned(),
         ] {
             assert!(ran.stderr.contains(&part), "no `{part}` in {ran:?}");
@@ -237,7 +237,7 @@ fn a_conversation_that_is_too_long_is_summed_up_and_asked_again() {
             assert_eq!(cut.len(), 1, "{vendor:?} {form:?}");
             assert_eq!(cut[0]["summary"], "SUM: two fetches were made.");
             let last = talk.bodies().pop().unwrap().to_string();
-            assert!(last.contains("The beginning of this conversation was cut"), "{last}");
+            assert!(last.contains("The beginning of this conversation was replaced"), "{last}");
             assert!(last.contains("SUM: two fetches"), "{vendor:?} {form:?}: {last}");
             assert!(!last.contains("I fetch 3000."), "{vendor:?} {form:?}: {last}");
         }

@@ -46,7 +46,7 @@ fn pictures_reach_a_model_that_can_look_and_are_told_to_one_that_cannot() {
         let case = format!("{vendor:?} {form:?} {images}");
         let sent = pictures(vendor, &body);
         let told = talk.told_last();
-        let notices = ["this model does not take images", "this model cannot look at pictures"];
+        let notices = ["this model does not take images", "this model does not accept images"];
         let is_told = notices.iter().any(|notice| told.contains(notice));
         assert_eq!(is_told, !images, "{case}: {told}");
         assert_eq!(sent.len(), usize::from(images), "{case}: {told}");
@@ -92,7 +92,7 @@ fn a_long_result_is_cut_and_the_model_reads_the_part_it_wants() {
         let cut = told[1].join("\n");
         assert!(cut.len() < 1_000, "{vendor:?} {form:?}: {cut}");
         assert!(cut.contains("line number 1\n") && cut.contains("line number 400"), "{cut}");
-        assert!(cut.contains(" bytes are left out here"), "{cut}");
+        assert!(cut.contains(" bytes omitted here"), "{cut}");
         let read = told[2].join("\n");
         let part = "line number 200\nline number 201\n[";
         assert!(read.contains(part), "{vendor:?} {form:?}: {read}");
@@ -109,8 +109,8 @@ fn a_part_of_a_result_that_is_not_there_is_a_mistake() {
     let turn = form.turn("?", &[VendorCall::Own("read_result", json!({"result": "r77"}))]);
     let talk = Setup::new(WAYS[1]).start(&[turn, json!({"text": "I see."})]);
     talk.task(&[], 0);
-    let expected = "Nothing was done: there is no text named `r77`; the name stands where a \
-                    result was cut.";
+    let expected = "Nothing was done: no stored result named `r77`; the note in a truncated \
+                    result has its name.";
     assert_eq!(talk.told_last(), expected);
 }
 

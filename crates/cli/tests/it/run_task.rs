@@ -243,8 +243,8 @@ fn without_its_key_a_model_is_not_asked() {
     let ran = RunningProcess::start(command.env_remove(KEY_VARIABLE))
         .finish_within(TEST_TIMEOUT)
         .expect(3);
-    let expected = "error: there is no key for the model `fast`\n\
-                    hint: put the key into the environment variable `TALKING_TEST_KEY`\n";
+    let expected = "error: no API key for the model `fast`\n\
+                    hint: set the environment variable `TALKING_TEST_KEY`\n";
     assert_eq!([ran.stdout.as_str(), ran.stderr.as_str()], ["", expected]);
     assert_eq!(talk.model.requests(), Vec::<Value>::new());
 }

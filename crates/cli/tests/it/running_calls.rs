@@ -145,7 +145,7 @@ fn running_calls_have_their_files_written_here() {
 fn running_calls_are_not_allowed_by_what_the_instance_allows_its_clients() {
     let (switchboard, _person) = serve_home("modern", &["--review", "client"]);
     let refused = switchboard.run(&["call", "echo", "write", "key=a", "--review"]).expect(5);
-    assert!(refused.stderr.contains("needs a person's approval"), "{refused:?}");
+    assert!(refused.stderr.contains("needs approval, but there is no terminal"), "{refused:?}");
     assert_eq!(arrival_count(&switchboard), 0);
 }
 
@@ -156,7 +156,7 @@ fn running_calls_wait_for_another_face_as_long_as_they_are_told() {
     let words = ["call", "echo", "echo", "text=hey", "--review"];
     let late = switchboard.run(&[&words[..], &["--wait-for-review=1s"]].concat()).expect(5);
     assert!(late.stderr.contains("`switchboard review show "), "{late:?}");
-    let expected = "nobody answered about `echo/echo` within a second";
+    let expected = "the review of `echo/echo` was not answered within a second";
     assert!(late.stderr.contains(expected), "{late:?}");
     let calling = switchboard.start(&[&words[..], &["--wait-for-review"]].concat());
     let waits = || switchboard.json(&["review"]).get(0).cloned();
@@ -187,7 +187,7 @@ fn running_calls_are_given_up_with_whoever_made_them() {
             let ended = calling.finish_within(Duration::from_secs(5));
             if signal != "KILL" {
                 assert_eq!(ended.code, 130, "{ended:?}");
-                assert!(ended.stderr.contains("given up"), "{ended:?}");
+                assert!(ended.stderr.contains("was cancelled"), "{ended:?}");
             }
             let cancelled = vec!["tool echo/slow: cancelled (by_caller)"; number + 1];
             until(|| switchboard.recorded_calls() == cancelled);
@@ -210,9 +210,9 @@ fn running_calls_are_not_made_again_when_the_instance_goes_away() {
     person.serving.signal("KILL");
     let lost = calling.finish_within(TEST_TIMEOUT).expect(6);
     assert_eq!(lost.stdout, "");
-    let expected = "error: the `switchboard serve` that called `echo/slow` went away before it \
-                    told how that ended; it may have run\nhint: `switchboard calls --server echo` \
-                    shows what is known of it\n";
+    let expected = "error: the `switchboard serve` that called `echo/slow` ended before it \
+                    reported the outcome; the call may have run\nhint: `switchboard calls --server \
+                    echo` shows its state\n";
     assert_eq!(lost.stderr, expected);
     assert_eq!(arrival_count(&switchboard), 1, "it was called once");
     drop(person);

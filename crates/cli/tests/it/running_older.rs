@@ -91,7 +91,7 @@ fn running_calls_that_were_taken_are_not_made_here_as_well() {
         let switchboard = home(pretend(answer));
         let before = started_pids(&switchboard.path("trace")).len();
         let lost = switchboard.run(&["call", "echo", "echo", "text=a"]).expect(6);
-        assert!(lost.stderr.contains("it may have run"), "{answer}: {lost:?}");
+        assert!(lost.stderr.contains("the call may have run"), "{answer}: {lost:?}");
         assert_eq!(started_pids(&switchboard.path("trace")).len(), before, "{answer}");
     }
 }

@@ -88,7 +88,7 @@ fn running_calls_are_answered_by_whoever_is_first() {
     let path = format!("reviews/{}/answer", entry["id"].as_str().unwrap());
     let reply = person.act(&path, &json!({"digest": entry["digest"], "answer": "run"}));
     assert_eq!(reply.status, 200, "{reply:?}");
-    terminal.wait_for("(no longer asked)");
+    terminal.wait_for("(question withdrawn)");
     terminal.wait_for("(answered elsewhere: `run`, by the console)");
     let (code, shown) = terminal.finish();
     assert_eq!((code, shown.trim()), (0, "hey"));
@@ -139,7 +139,7 @@ fn running_calls_have_forms_taken_back_that_somebody_else_filled_in() {
     let path = format!("reviews/{}/answer", entry["id"].as_str().unwrap());
     let reply = person.act(&path, &body);
     assert_eq!(reply.status, 200, "{reply:?} {entry}");
-    terminal.wait_for("(the server no longer asks)");
+    terminal.wait_for("(the server withdrew its question)");
     terminal.wait_for("(answered elsewhere: `accept`, by the console)");
     let (code, shown) = terminal.finish();
     assert_eq!((code, shown.trim()), (0, "blue"));

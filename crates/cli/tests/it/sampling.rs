@@ -60,7 +60,7 @@ fn without_a_person_a_real_server_gets_an_answer_only_if_the_entry_wants_no_revi
     let reviewed = everything(&json!(true), &turns);
     let ran = reviewed.run(&SAMPLE).expect(1);
     assert!(ran.stdout.contains("User rejected sampling request: declined"), "{ran:?}");
-    assert!(ran.stderr.contains("server `everything` asked something"), "{ran:?}");
+    assert!(ran.stderr.contains("a question of server `everything` was declined"), "{ran:?}");
     let free = everything(&json!({"review": false}), &turns);
     let ran = free.run(&SAMPLE).expect(0);
     let (_, raw) = ran.stdout.split_once("LLM sampling result:").unwrap();
@@ -110,8 +110,8 @@ fn a_server_of_either_era_is_answered_by_the_model() {
 #[test]
 fn el_04_context_of_all_servers_is_denied_in_both_eras() {
     let nosy = question(&json!({"includeContext": "allServers"}));
-    let why = "User rejected sampling request: it wants the context of all servers, which no \
-               server gets";
+    let why = "User rejected sampling request: it requests the context of all servers, which is \
+               not allowed";
     let called = sample(&asker("legacy"), &nosy, 1, 0);
     let replies: Value = serde_json::from_str(result_text(&called)).unwrap();
     assert_eq!(replies, json!([{"code": -1, "message": why}]));
@@ -126,11 +126,12 @@ fn el_05_a_hundred_requests_in_one_call_get_ten_answers() {
     let replies: Vec<Value> = serde_json::from_str(result_text(&called)).unwrap();
     let answered = replies.iter().filter(|reply| reply["role"] == "assistant").count();
     assert_eq!((answered, replies.len()), (10, 100));
-    let why = "User rejected sampling request: it has asked the model 10 times for one call";
+    let why = "User rejected sampling request: rate limit: 10 sampling requests per call";
     assert_eq!(replies[99], json!({"code": -1, "message": why}));
     // Rounds that do not end are a failed call.
     let called = sample(&asker("modern"), &question(&json!({})), 100, 6);
     let message = called["message"].as_str().unwrap_or_default();
-    let expected = ["asked for input more than 10 times", "asked the model 10 times for one call"];
+    let expected =
+        ["asked for input more than 10 times", "rate limit: 10 sampling requests per call"];
     assert!(expected.iter().any(|part| message.contains(part)), "{called}");
 }

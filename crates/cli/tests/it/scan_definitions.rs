@@ -68,7 +68,7 @@ fn tp_01_a_poisoned_tool_is_held_and_a_person_sees_what_it_says() {
     assert!(!seen.contains("Adds numbers") && !seen.contains("evil__"), "{seen}");
     for words in [["tools", "show", "evil", "add"].as_slice(), &["doctor", "evil"]] {
         let told = switchboard.run(words).expect(0).stdout;
-        assert!(told.contains("held: tool add"), "{told}");
+        assert!(told.contains("quarantined: tool add"), "{told}");
         assert!(told.contains("secret_read (block) at /description: "), "{told}");
         assert!(told.contains("read ~/.ssh/id_rsa"), "{told}");
     }
@@ -113,7 +113,10 @@ fn a_person_may_stand_by_a_definition_in_spite_of_what_was_found_until_it_change
     let offers = |more: &str| json!({"tools": [add(more), plain]});
     let switchboard = home(&offers(""));
     let shown = switchboard.run(&["pins", "show", "evil/add"]).expect(0).stdout;
-    assert!(shown.contains("held: tool add") && shown.contains("secret_read (block)"), "{shown}");
+    assert!(
+        shown.contains("quarantined: tool add") && shown.contains("secret_read (block)"),
+        "{shown}"
+    );
     let refused = switchboard.run(&["pins", "approve", "evil/add"]).expect(5);
     assert!(refused.stderr.contains("found an attack in `evil/add`"), "{refused:?}");
     assert!(refused.stderr.contains("--despite-findings"), "{refused:?}");
@@ -249,7 +252,7 @@ fn ux_03_an_instruction_in_tag_characters_is_flagged_and_shown_in_plain_letters(
     let switchboard = offering("evil", &json!({"tools": [add]}));
     let told = switchboard.run(&["tools", "show", "evil", "add"]).expect(0).stdout;
     assert!(told.contains("hidden_tags (block) at /description: "), "{told}");
-    assert!(told.contains("which says `obey me`") && told.contains("<tags \"obey me\">"), "{told}");
+    assert!(told.contains("decoded as `obey me`") && told.contains("<tags \"obey me\">"), "{told}");
 }
 
 #[test]

@@ -79,14 +79,14 @@ fn sh_04_a_server_that_is_named_like_another_is_refused() {
         switchboard.write_config(&config);
         assert_eq!(switchboard.tools("github"), ["plain"]);
         let told = switchboard.run(&["doctor"]);
-        assert!(told.stdout.contains("can be taken for that of server `github`"), "{told:?}");
+        assert!(told.stdout.contains("is confusable with that of server `github`"), "{told:?}");
         let added = switchboard.run(&["servers", "add", twin, "--replace", "--", "true"]);
         assert_ne!(added.code, 0, "{added:?}");
     }
     for ours in ["Builtin", "switchboard", "SYSTEM"] {
         let switchboard = Switchboard::new();
         let added = switchboard.run(&["servers", "add", ours, "--", "true"]);
-        assert!(added.code != 0 && added.stderr.contains("which is ours"), "{added:?}");
+        assert!(added.code != 0 && added.stderr.contains("with the reserved name"), "{added:?}");
     }
 }
 
@@ -145,7 +145,7 @@ fn sh_08_names_that_mean_something_elsewhere_are_names_here() {
 }
 
 #[test]
-fn sh_04_a_server_whose_name_is_nearly_anothers_is_marked() {
+fn sh_04_a_server_whose_name_is_close_to_another_is_marked() {
     let plain = tool("plain", "The harmless one.", json!({}));
     for (name, is_marked) in [
         ("githubb", true),
@@ -159,7 +159,7 @@ fn sh_04_a_server_whose_name_is_nearly_anothers_is_marked() {
         // In this order: whoever was there first is not the one that is marked.
         let config = format!(r#"{{"mcpServers": {{"github": {entry}, "{name}": {entry}}}}}"#);
         switchboard.write_config(&config);
-        let words = "its name is nearly that of server `github`";
+        let words = "its name is similar to that of server `github`";
         let shown = switchboard.run(&["servers", "show", name]).expect(0).stdout;
         assert_eq!(shown.contains(words), is_marked, "{name}: {shown}");
         let told = switchboard.run(&["doctor"]).expect(0).stdout;
@@ -170,7 +170,7 @@ fn sh_04_a_server_whose_name_is_nearly_anothers_is_marked() {
 }
 
 #[test]
-fn sh_04_a_tool_whose_name_is_nearly_anothers_or_oddly_spelled_is_asked_about() {
+fn sh_04_a_tool_whose_name_is_close_to_another_or_oddly_spelled_is_asked_about() {
     for (name, expected) in [
         ("send_emall", Some("ask")),
         ("send_emaill", Some("ask")),

@@ -113,7 +113,7 @@ fn ux_06_a_long_argument_runs_only_after_its_end_was_seen() {
     let mut terminal = switchboard.in_terminal(&words);
     terminal.wait_for(MENU);
     terminal.say("r");
-    terminal.wait_for("Type the fingerprint that stands below them");
+    terminal.wait_for("Type the fingerprint below them");
     terminal.say("\r");
     terminal.wait_for_after("nothing runs", MENU);
     terminal.say("s");

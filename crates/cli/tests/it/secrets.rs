@@ -92,7 +92,7 @@ fn en_05_a_reference_to_a_secret_cannot_stand_among_the_arguments() {
     entry["args"] = json!(["echo", "--token", "${keyring:TOKEN}"]);
     switchboard.configure(&json!({"it": entry}));
     let shown = switchboard.run(&["servers", "show", "it"]).expect(3);
-    assert!(shown.stderr.contains("refers to a secret, which cannot stand here"), "{shown:?}");
+    assert!(shown.stderr.contains("refers to a secret, which is not allowed here"), "{shown:?}");
     assert!(shown.stderr.contains("put it into `env` or `headers`"), "{shown:?}");
 }
 

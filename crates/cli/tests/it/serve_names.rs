@@ -35,7 +35,7 @@ fn a_prefix_takes_the_place_of_the_servers_name_and_an_empty_one_is_none() {
     }
     let nobody = client.call("long-name__echo", &json!({"text": "a"}));
     let why = nobody["error"]["message"].as_str().unwrap();
-    assert!(why.starts_with("there is no tool `long-name__echo`"), "{why}");
+    assert!(why.starts_with("unknown tool `long-name__echo`"), "{why}");
     assert_eq!(
         switchboard.recorded_calls(),
         [
@@ -79,7 +79,7 @@ fn names_that_meet_are_refused_at_the_start_with_both_servers() {
         let switchboard = Switchboard::with(&servers);
         let refused = switchboard.run(&["serve", "--listen", "127.0.0.1:0"]).expect(3);
         assert!(refused.stderr.contains(words), "no `{words}` in {refused:?}");
-        assert!(refused.stderr.contains("hint: give one of them a `prefix`"), "{refused:?}");
+        assert!(refused.stderr.contains("hint: set a `prefix` for one of them"), "{refused:?}");
     }
 }
 
@@ -138,8 +138,8 @@ fn who_comes_later_is_not_called_under_a_name_that_another_server_has() {
     // Before it in the order of names, and there for certain when the third one is.
     switchboard.configure(&json!({"z-early": early, "a-late": late}));
     gateway.running.wait_for_note(
-        "warning: `same` of server `a-late` is left out, because `z-early` has that name\n\
-         hint: give `a-late` a `prefix` of its own\n",
+        "warning: `same` of server `a-late` is hidden, because `z-early` has that name\n\
+         hint: set a `prefix` for `a-late`\n",
     );
     until(|| read("switchboard:a-late:x://page")["result"].is_object());
     let names = client.names("tools");

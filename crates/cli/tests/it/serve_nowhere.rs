@@ -23,7 +23,7 @@ fn whoever_is_lost_is_told_in_their_own_language_what_is_served_where() {
     let site = *person.serving;
     let page = site.send(&Request::new("GET", "/nothing/here").with("Accept", BROWSER));
     assert_eq!(kind(&page), (404, "text/html"));
-    assert!(page.body.contains("There is nothing here"), "{page:?}");
+    assert!(page.body.contains("Page not found"), "{page:?}");
     assert!(page.body.contains("/assets/style.css") && page.body.contains("/mcp"), "{page:?}");
     for header in ["content-security-policy", "x-content-type-options", "x-frame-options"] {
         assert!(page.header(header).is_some(), "{header}");

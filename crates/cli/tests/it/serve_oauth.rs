@@ -190,7 +190,7 @@ fn keys_that_cannot_be_fetched_let_nobody_in_and_that_is_told() {
     let serving = ServingGateway::start(&switchboard, &flags);
     let token = Issuer::start().token(&json!({"iss": url}));
     assert_eq!(serving.send(&modern(Some(&token), "tools/list", json!({}))).status, 503);
-    let told = format!("warning: the keys of the issuer `{url}` cannot be fetched: `{url}/.well");
+    let told = format!("warning: cannot fetch the keys of the issuer `{url}`: `{url}/.well");
     let line = serving.wait_for_error(&told);
     assert!(line.contains("Connection refused"), "{line}");
 }
@@ -265,7 +265,7 @@ fn addresses_that_are_not_safe_are_refused_at_the_start() {
     for (flags, message) in [
         (
             &["--oauth-issuer", "http://issuer.example", "--oauth-audience", AUDIENCE][..],
-            "error: `http://issuer.example` cannot be used: only `https`, or `http` on this machine\n",
+            "error: unsafe URL `http://issuer.example`: use `https`, or `http` on this machine\n",
         ),
         (&["--oauth-issuer", "https://issuer.example"], "error: the following required arguments"),
     ] {

@@ -44,11 +44,11 @@ fn a_browser_is_told_that_an_allowed_page_may_talk_and_nobody_else_is() {
 fn names_that_no_request_could_come_with_keep_serve_from_starting() {
     let switchboard = Switchboard::new();
     for (words, expected) in [
-        (["--allow-host", "https://tools.example"], "is not the name of a host"),
-        (["--allow-host", ""], "is not the name of a host"),
-        (["--allow-origin", "pages.example"], "is not the origin of a page"),
-        (["--allow-origin", "https://pages.example/"], "is not the origin of a page"),
-        (["--allow-origin", "*"], "is not the origin of a page"),
+        (["--allow-host", "https://tools.example"], "is not a host name"),
+        (["--allow-host", ""], "is not a host name"),
+        (["--allow-origin", "pages.example"], "is not an origin"),
+        (["--allow-origin", "https://pages.example/"], "is not an origin"),
+        (["--allow-origin", "*"], "is not an origin"),
         (["--listen", "here:8808"], "localhost:8808"),
     ] {
         let refused = switchboard.run(&[&["serve"], &words[..]].concat()).expect(2);

@@ -175,7 +175,7 @@ fn a_hook_that_asks_is_answered_by_a_person_also_where_one_said_yes_for_the_sess
     assert_eq!(answer_text(&read_result(stream)), "hello");
     let _stream = client.send("tools/call", &call("again"));
     let entry = switchboard.json(&["review", "show", &waiting(&switchboard)]);
-    assert!(entry["why"].as_str().unwrap().contains("wants a person to agree"), "{entry}");
+    assert!(entry["why"].as_str().unwrap().contains("asks for approval"), "{entry}");
 }
 
 #[test]

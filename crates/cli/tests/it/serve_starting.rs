@@ -174,11 +174,11 @@ fn a_call_of_a_server_that_does_not_come_up_fails_with_the_reason() {
     assert!(why.contains("`bad`") && why.contains("status 3"), "{prompt}");
     let read = modern.ask("resources/read", &json!({"uri": "bad://nowhere"}));
     let why = read["error"]["message"].as_str().unwrap();
-    assert!(why.starts_with("there is no resource `bad://nowhere`: server `bad`"), "{read}");
+    assert!(why.starts_with("unknown resource `bad://nowhere`: server `bad`"), "{read}");
     // Nobody else's names change.
     let answer = modern.call("good__echo", &arguments);
     let why = answer["error"]["message"].as_str().unwrap();
-    assert!(why.starts_with("there is no tool `good__echo`"), "{why}");
+    assert!(why.starts_with("unknown tool `good__echo`"), "{why}");
     let recorded = switchboard.recorded_calls();
     let rows: Vec<&str> = recorded.iter().map(String::as_str).collect();
     assert!(rows.iter().all(|row| row.contains(" bad/") && row.contains("not_sent")), "{rows:?}");
@@ -194,7 +194,7 @@ fn who_does_not_see_a_server_does_not_learn_that_it_is_not_there() {
     let called = serving.send(&tool_call(Some(&few), "bad__echo", &json!({"text": "a"})));
     let answer = called.json();
     let why = answer["error"]["message"].as_str().unwrap();
-    assert!(why.starts_with("there is no tool `bad__echo`") && !why.contains("ready"), "{why}");
+    assert!(why.starts_with("unknown tool `bad__echo`") && !why.contains("ready"), "{why}");
     let read = serving.ask(Some(&few), "resources/read", json!({"uri": "x://y"}));
-    assert_eq!(read["error"]["message"], "there is no resource `x://y`");
+    assert_eq!(read["error"]["message"], "unknown resource `x://y`");
 }

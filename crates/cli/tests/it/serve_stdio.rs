@@ -49,7 +49,7 @@ fn a_legacy_client_shakes_hands_lists_and_calls_over_a_pipe() {
     assert_eq!(answer_text(&echoed), "a");
     running.close_input();
     let ran = running.finish_within(Duration::from_secs(20)).expect(0);
-    let told = "new server `echo`: 11 tools pinned as they are, nothing was found in them\n";
+    let told = "new server `echo`: 11 tools pinned without review, no findings\n";
     assert_eq!(ran.stderr, told);
     assert_eq!(switchboard.recorded_calls(), ["tool echo/echo: ok"]);
 }

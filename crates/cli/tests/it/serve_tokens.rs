@@ -42,10 +42,10 @@ fn tokens_are_made_listed_and_taken_back() {
     assert!(table.starts_with("laptop\tone/*\t"), "{table}");
     switchboard.run(&["tokens", "revoke", "laptop"]).expect(0);
     for (words, message) in [
-        (&["revoke", "laptop"][..], "error: there is no token `laptop`\n"),
-        (&["add", "script"], "error: there is a token `script` already\n"),
-        (&["add", "a b"], "error: `a b` cannot be the name of a token\n"),
-        (&["add", "x", "--server", "three"], "error: there is no server `three`\n"),
+        (&["revoke", "laptop"][..], "error: no token named `laptop`\n"),
+        (&["add", "script"], "error: a token named `script` already exists\n"),
+        (&["add", "a b"], "error: invalid token name `a b`\n"),
+        (&["add", "x", "--server", "three"], "error: unknown server `three`\n"),
         (&["add", "x", "--tool", "echo"], "error: invalid value 'echo' for"),
         (&["add", "x", "--expires", "soon"], "error: invalid value 'soon' for"),
     ] {
@@ -87,7 +87,7 @@ fn a_token_shows_and_runs_only_what_it_names_and_the_record_names_it() {
     assert_eq!(call(&narrow)["result"]["content"][0]["text"], "hello");
     let refused = call(&other);
     let why = refused["error"]["message"].as_str().unwrap();
-    assert!(why.starts_with("there is no tool `one__echo`"), "{why}");
+    assert!(why.starts_with("unknown tool `one__echo`"), "{why}");
     let calls = switchboard.json(&["calls"]);
     let callers: Vec<&Value> =
         calls.as_array().unwrap().iter().map(|call| &call["caller"]).collect();
@@ -130,7 +130,7 @@ fn what_a_token_does_not_name_is_not_there_in_any_way_to_ask_for_it() {
     assert!(!own("find_tools", json!({"query": "echo text"})).contains("one__"));
     for tool in ["describe_tool", "call_tool"] {
         let said = own(tool, json!({"name": "one__echo", "arguments": {"text": "x"}}));
-        assert!(said.contains("there is no tool `one__echo`"), "{tool}: {said}");
+        assert!(said.contains("unknown tool `one__echo`"), "{tool}: {said}");
     }
 }
 
@@ -201,9 +201,9 @@ fn lb_04_only_this_machine_is_listened_to_unless_callers_prove_who_they_are() {
     }
     for address in ["0.0.0.0:0", "[::]:0"] {
         let ran = switchboard.run(&["serve", "--listen", address]).expect(2);
-        let message = format!("error: `{address}` can be reached from other machines");
+        let message = format!("error: other machines can reach `{address}`");
         assert!(ran.stderr.starts_with(&message), "{ran:?}");
-        assert!(ran.stderr.contains("hint: `switchboard tokens add NAME` makes one"), "{ran:?}");
+        assert!(ran.stderr.contains("hint: `switchboard tokens add NAME` creates one"), "{ran:?}");
     }
     let known = token(&switchboard, &["known"]);
     let mut running = switchboard.start(&["serve", "--json", "--listen", "0.0.0.0:0"]);

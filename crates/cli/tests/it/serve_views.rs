@@ -88,7 +88,7 @@ fn who_searches_hears_only_of_what_it_sees_and_finds_all_of_that() {
     let list = |token: &str| serving.ask(Some(token), "tools/list", json!({})).to_string();
     crate::serve_client::until(|| list(&whole).contains("Searches 307 tools"));
     let listed = list(&narrow);
-    assert!(listed.contains("Searches 1 tool of the server agency for"), "{listed}");
+    assert!(listed.contains("Searches 1 tool of the server agency and"), "{listed}");
     let own = |tool: &str, arguments: Value| {
         let call = json!({"name": tool, "arguments": arguments});
         let answer = serving.ask(Some(&narrow), "tools/call", call);
@@ -110,7 +110,7 @@ fn who_searches_hears_only_of_what_it_sees_and_finds_all_of_that() {
     }
     let call = json!({"name": "agency__hier0", "arguments": {}});
     let unknown = serving.ask(Some(&narrow), "tools/call", call);
-    let why = "there is no tool `agency__hier0`; did you mean `agency__hire0`?";
+    let why = "unknown tool `agency__hier0`; did you mean `agency__hire0`?";
     assert_eq!(unknown["error"]["message"], why);
 }
 

@@ -54,7 +54,7 @@ fn arguments_of_a_real_servers_prompt_and_template_are_completed() {
         switchboard.run(&["complete", "everything", "completable-prompt", "name"]).expect(2);
     assert!(wrong.stderr.contains("has no name"), "{wrong:?}");
     let builtin = switchboard.run(&["complete", "builtin", "x", "y="]).expect(4);
-    assert!(builtin.stderr.contains("does not complete arguments"), "{builtin:?}");
+    assert!(builtin.stderr.contains("does not support completion"), "{builtin:?}");
 }
 
 #[test]
@@ -142,7 +142,7 @@ fn each_change_of_a_resource_is_printed_and_read_until_interrupted() {
 fn what_cannot_be_watched_is_refused_with_the_reason() {
     let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
     let ran = switchboard.run(&["resources", "watch", "echo", "test://static-text"]).expect(4);
-    let expected = "error: server `echo` does not tell of changes of its resources\n";
+    let expected = "error: server `echo` does not support resource subscriptions\n";
     assert_eq!(ran.stderr, expected);
 }
 

@@ -64,7 +64,7 @@ fn without_conversations_there_is_nothing_to_list() {
     let switchboard = Switchboard::new();
     assert_eq!(switchboard.json(&["sessions"]), json!([]));
     let ran = switchboard.run(&["sessions", "show", "last"]).expect(2);
-    assert!(ran.stderr.contains("there is no conversation `last`"), "{ran:?}");
+    assert!(ran.stderr.contains("no conversation named `last`"), "{ran:?}");
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn a_name_the_beginning_of_an_id_and_last_find_a_conversation() {
         );
     }
     for (word, message) in
-        [("sum", "there is no conversation `sum`"), ("zzzz", "there is no conversation `zzzz`")]
+        [("sum", "no conversation named `sum`"), ("zzzz", "no conversation named `zzzz`")]
     {
         for command in ["show", "export", "fork"] {
             let ran = switchboard.run(&["sessions", command, word]).expect(2);
@@ -144,7 +144,7 @@ fn a_name_the_beginning_of_an_id_and_last_find_a_conversation() {
     assert!(ran.stderr.contains("hint: ") && ran.stderr.contains("sums"), "{ran:?}");
     for bad in ["", "last", "two\nlines"] {
         let ran = switchboard.run(&["sessions", "rename", "sums", bad]).expect(2);
-        assert!(ran.stderr.contains("cannot be the name of a conversation"), "{ran:?}");
+        assert!(ran.stderr.contains("invalid conversation name"), "{ran:?}");
     }
 }
 
@@ -159,7 +159,7 @@ fn a_word_that_means_several_conversations_names_them() {
     let short: String = both[0].chars().take(2).collect();
     for word in ["twin", short.as_str()] {
         let ran = switchboard.run(&["sessions", "delete", word, "--yes"]).expect(2);
-        assert!(ran.stderr.contains("can mean several conversations"), "{ran:?}");
+        assert!(ran.stderr.contains("matches several conversations"), "{ran:?}");
         assert!(both.iter().all(|id| ran.stderr.contains(id.as_str())), "{ran:?}");
     }
     assert_eq!(ids(&switchboard), both);
@@ -169,7 +169,7 @@ fn a_word_that_means_several_conversations_names_them() {
 fn only_a_yes_deletes() {
     let (switchboard, session) = one_conversation();
     let refused = switchboard.run_with_input(&["sessions", "delete", &session], "y\n").expect(2);
-    assert!(refused.stderr.contains("hint: add --yes"), "{refused:?}");
+    assert!(refused.stderr.contains("hint: pass `--yes`"), "{refused:?}");
     assert_eq!(ids(&switchboard), [session.as_str()]);
     let ran = switchboard.run(&["sessions", "rm", &session, "--yes"]).expect(0);
     assert!(ran.stderr.contains(&format!("deleted session {session}")), "{ran:?}");
@@ -246,7 +246,7 @@ fn without_a_record_nothing_is_kept() {
     assert_eq!((ran.stdout.as_str(), ran.stderr.as_str()), ("Hi.\n", ""));
     assert_eq!(switchboard.json(&["sessions"]), json!([]));
     let ran = switchboard.run(&["run", "--no-record", "--resume", "last"]).expect(2);
-    assert!(ran.stderr.contains("there is no conversation"), "{ran:?}");
+    assert!(ran.stderr.contains("no conversation named"), "{ran:?}");
 }
 
 #[test]
@@ -309,7 +309,7 @@ fn a_profile_that_is_gone_can_be_replaced() {
     );
     switchboard.write_config(&json!({"models": {"other": other}}).to_string());
     let ran = switchboard.run(&["run", "--resume", &session, "hello"]).expect(3);
-    assert!(ran.stderr.contains("there is no model `main`"), "{ran:?}");
+    assert!(ran.stderr.contains("unknown model `main`"), "{ran:?}");
     let ran = task(&switchboard, &["--resume", &session, "--model", "other", "hello"]);
     assert_eq!(ran.stdout, "Another model.\n");
     assert_eq!(user_messages(&switchboard, &session), ["How much is 2 + 3?", "hello"]);

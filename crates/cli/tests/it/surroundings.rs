@@ -105,7 +105,7 @@ fn a_file_of_variables_may_have_values_of_several_lines() {
     assert_eq!(found, ["1", key, "x\ny", "2"]);
     std::fs::write(&own, "A=1\nB=2\nPEM=\"secret\nC=3\n").unwrap();
     let refused = switchboard.run(&["call", "it", "environment"]).expect(4);
-    let expected = "cannot be read at line 3: the quote that begins in this line is not closed";
+    let expected = "cannot be read at line 3: the quote is never closed";
     assert!(refused.stderr.contains(expected), "{refused:?}");
     assert!(!refused.stderr.contains("secret"), "{refused:?}");
 }

@@ -59,8 +59,7 @@ fn a_call_waits_for_the_answer_of_another_process() {
         answer(&switchboard, &entry, &words).expect(0);
         let ran = calling.finish_within(TEST_TIMEOUT).expect(code);
         assert_eq!(ran.stdout, printed, "{words:?}");
-        let told =
-            format!("`echo/echo` waits for a person: `switchboard review show {}`", id(&entry));
+        let told = format!("`echo/echo` needs approval: `switchboard review show {}`", id(&entry));
         assert!(ran.stderr.starts_with(&told), "{ran:?}");
         assert!(ran.stderr.contains("(answered elsewhere: `"), "{ran:?}");
         assert_eq!(switchboard.recorded_calls(), [format!("tool echo/echo: {recorded}")]);
@@ -157,7 +156,10 @@ fn ctrl_c_takes_back_what_waits() {
 fn what_nobody_answers_expires() {
     let switchboard = echo();
     let ran = switchboard.run(&[&CALL[..], &["--wait-for-review=1s"]].concat()).expect(5);
-    assert!(ran.stderr.contains("nobody answered about `echo/echo` within a second"), "{ran:?}");
+    assert!(
+        ran.stderr.contains("the review of `echo/echo` was not answered within a second"),
+        "{ran:?}"
+    );
     assert_eq!(switchboard.recorded_calls(), ["tool echo/echo: denied (unanswered)"]);
     let words = ["call", "echo", "ask", "question=Which colour?", "--wait-for-review=1s"];
     assert_eq!(switchboard.run(&words).expect(0).stdout, "no answer: cancel\n");
@@ -170,14 +172,14 @@ fn an_answer_to_something_else_is_refused() {
     let entry = waits(&switchboard);
     let digest: String = entry["digest"].as_str().unwrap().chars().take(12).collect();
     let wrong = answer(&switchboard, &entry, &["run", "--digest", "00000000"]).expect(2);
-    assert!(wrong.stderr.contains("the answer was meant for something else"), "{wrong:?}");
+    assert!(wrong.stderr.contains("the answer is for another request"), "{wrong:?}");
     assert_eq!(waits(&switchboard), entry);
     answer(&switchboard, &entry, &["run", "--digest", &digest]).expect(0);
     let ended = poll(TEST_TIMEOUT, || (!is_alive(calling.pid())).then_some(()));
     assert!(ended.is_some());
     calling.kill();
     let unknown = switchboard.run(&["review", "answer", "none", "run"]).expect(2);
-    assert!(unknown.stderr.contains("nothing that waits is called `none`"), "{unknown:?}");
+    assert!(unknown.stderr.contains("no pending request named `none`"), "{unknown:?}");
 }
 
 #[test]
@@ -185,7 +187,7 @@ fn a_call_that_needs_no_person_opens_no_queue() {
     let switchboard = echo();
     switchboard.run(&["call", "echo", "echo", "text=hey"]).expect(0);
     switchboard.run(&CALL).expect(5);
-    assert_eq!(switchboard.run(&["review"]).expect(0).stderr, "nothing waits\n");
+    assert_eq!(switchboard.run(&["review"]).expect(0).stderr, "no pending reviews\n");
     let record = switchboard.path("").parent().unwrap().parent().unwrap().join("own");
     let found = Command::new("find").arg(record).args(["-name", "waiting.db*"]).output().unwrap();
     assert_eq!(String::from_utf8_lossy(&found.stdout), "");
@@ -214,7 +216,7 @@ fn the_menu_goes_away_when_somebody_else_was_faster() {
     let mut terminal = Terminal::open(&switchboard, &CALL);
     terminal.wait_for(MENU);
     answer(&switchboard, &waits(&switchboard), &["run"]).expect(0);
-    terminal.wait_for("(no longer asked)");
+    terminal.wait_for("(question withdrawn)");
     terminal.wait_for("(answered elsewhere: `run`, by `switchboard review` in process ");
     let (code, rest) = terminal.finish();
     assert_eq!(code, 0, "{rest:?}");
@@ -244,7 +246,7 @@ fn whoever_sits_at_the_terminal_answers_what_waits_elsewhere() {
     let mut terminal = Terminal::open(&switchboard, &["review"]);
     terminal.wait_for("Run echo on echo?");
     terminal.wait_for(MENU);
-    terminal.press("r", "is answered");
+    terminal.press("r", "answered `");
     assert_eq!(terminal.finish().0, 0);
     assert_eq!(calling.finish_within(TEST_TIMEOUT).expect(0).stdout, "hey\n");
 

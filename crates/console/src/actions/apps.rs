@@ -16,13 +16,10 @@ use super::body::{ApiResult, parse_body};
 use super::responses::AppOpened;
 use crate::apps::approved_origins;
 use crate::console::{Console, ConsoleState};
-use crate::reply;
-use crate::reply::ApiError;
+use crate::reply::{self, ApiError};
 
-/// Maximum size of an app's page.
 const MAX_PAGE_BYTES: usize = 8 << 20;
 
-/// Reads the page of a tool's app and returns the URL of a frame for it.
 pub(crate) async fn open_app(
     State(console): ConsoleState,
     Path((server, tool)): Path<(String, String)>,
@@ -30,14 +27,14 @@ pub(crate) async fn open_app(
 ) -> ApiResult {
     let definition = console.tool_definition(&server, &tool)?;
     let uri = app_uri(&definition)
-        .ok_or_else(|| ApiError::not_found(format!("`{tool}` of `{server}` has no app")))?;
+        .ok_or_else(|| ApiError::not_found(format!("tool `{tool}` of `{server}` has no app")))?;
+    // The person opened the app, so reading its page needs no approval.
     let person = Caller { face: Face::Console, ..Caller::person() };
     let text = console.run_call(ProposedCall::resource(&server, &uri), &person).await?;
     let (html, declared) = parse_page(&text)?;
     let host = headers.get(HOST).and_then(|value| value.to_str().ok()).unwrap_or_default();
-    let src = console.frames.insert(html, &declared, host).ok_or_else(|| {
-        ApiError::unprocessable("an app is shown only on this machine, as 127.0.0.1 or localhost")
-    })?;
+    let not_here = || ApiError::unprocessable("apps need a console at 127.0.0.1 or localhost");
+    let src = console.frames.insert(html, &declared, host).ok_or_else(not_here)?;
     let tool: Value = serde_json::from_str(&definition).unwrap_or_default();
     Ok(reply::json(&AppOpened { src, tool, csp: approved_origins(&declared) }))
 }
@@ -47,9 +44,10 @@ fn parse_page(text: &str) -> Result<(String, Value), ApiError> {
     let read: Value = serde_json::from_str(text).unwrap_or_default();
     let nothing = Value::Null;
     let content = read.pointer("/contents/0").unwrap_or(&nothing);
+    // Spaces around the parameter are legal: `text/html; profile=mcp-app`.
     let kind: String = content["mimeType"].as_str().unwrap_or_default().split(' ').collect();
     if !kind.starts_with("text/html;profile=mcp-app") {
-        return Err(ApiError::unprocessable("its resource is no page of an app"));
+        return Err(ApiError::unprocessable("the resource is not an app page"));
     }
     let whole = match (content["text"].as_str(), content["blob"].as_str()) {
         (Some(text), _) => Some(text.to_owned()),
@@ -60,23 +58,22 @@ fn parse_page(text: &str) -> Result<(String, Value), ApiError> {
         (None, None) => None,
     };
     let html = whole.filter(|html| html.len() <= MAX_PAGE_BYTES);
-    let html =
-        html.ok_or_else(|| ApiError::unprocessable("its page is empty, too long or no text"))?;
+    let invalid = || ApiError::unprocessable("the app page is empty, too long or not text");
+    let html = html.ok_or_else(invalid)?;
     Ok((html, content.pointer("/_meta/ui/csp").cloned().unwrap_or_default()))
 }
 
-/// What an app wants to call.
+/// A tool call that an app requests.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct CallForApp {
-    /// The tool.
+    /// Name of the tool to call.
     name: String,
-    /// Its arguments.
+    /// Arguments of the call.
     #[serde(default)]
     arguments: Map<String, Value>,
 }
 
-/// Calls a tool on behalf of an app. Only tools of the app's own server, under the rules for
-/// clients.
+/// Calls a tool of the app's own server on behalf of the app.
 pub(crate) async fn call_for_app(
     State(console): ConsoleState,
     Path((server, tool)): Path<(String, String)>,
@@ -84,7 +81,7 @@ pub(crate) async fn call_for_app(
 ) -> ApiResult {
     let CallForApp { name, arguments } = parse_body(&body)?;
     if !is_for_apps(&console.tool_definition(&server, &name)?) {
-        let why = format!("`{name}` is not for apps");
+        let why = format!("tool `{name}` is not available to apps");
         return Err(ApiError::new(StatusCode::FORBIDDEN, why));
     }
     let arguments = Value::Object(arguments);
@@ -93,14 +90,13 @@ pub(crate) async fn call_for_app(
     Ok(reply::json_text(text))
 }
 
-/// What an app wants to read.
+/// A resource that an app requests.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ReadForApp {
-    /// The address of the resource.
+    /// URI of the resource.
     uri: String,
 }
 
-/// Reads a resource on behalf of an app.
 pub(crate) async fn read_for_app(
     State(console): ConsoleState,
     Path((server, tool)): Path<(String, String)>,
@@ -111,8 +107,8 @@ pub(crate) async fn read_for_app(
     Ok(reply::json_text(text))
 }
 
-/// Returns the caller for an app. An app is a client: policy decides its calls.
 fn app_caller(tool: &str) -> Caller {
+    // Not a person: the page is untrusted, and a click in it does not approve a call.
     let name = format!("app-{tool}");
     Caller { face: Face::Console, origin: Origin::Client, name, reference: None }
 }
@@ -125,14 +121,15 @@ impl Console {
         let found =
             tools.find(|entry| entry.server.id.as_str() == server && entry.tool.name() == tool);
         let found = found.map(|entry| entry.tool.item.raw.get().to_owned());
-        found.ok_or_else(|| ApiError::not_found(format!("there is no tool `{tool}` on `{server}`")))
+        let missing = || format!("no tool named `{tool}` on server `{server}`");
+        found.ok_or_else(|| ApiError::not_found(missing()))
     }
 
-    /// Runs a call through the pipeline and returns the result as the server sent it.
     async fn run_call(&self, proposed: ProposedCall, caller: &Caller) -> Result<String, ApiError> {
         let record = self.host.call(&self.host.lease(), proposed, caller).await;
         let outcome = record.outcome;
         match (outcome.kind, outcome.result) {
+            // A tool error is a result of the protocol, which the app handles itself.
             (OutcomeKind::Ok | OutcomeKind::ToolError, Some(result)) => {
                 Ok(String::from_utf8_lossy(&result).into_owned())
             }

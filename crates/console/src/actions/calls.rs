@@ -25,13 +25,13 @@ use crate::live::Aside;
 use crate::reply::ApiError;
 use crate::{pages, reply};
 
-/// With what a tool is called or a prompt fetched.
+/// Arguments of a tool call or a prompt.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct WithArguments {
-    /// The arguments; those of a prompt are texts.
+    /// Arguments by name; those of a prompt are strings.
     #[serde(default)]
     arguments: Map<String, Value>,
-    /// A word under which the events tell how far it is.
+    /// Id chosen by the client, under which events report progress.
     watch: Option<String>,
 }
 
@@ -59,14 +59,14 @@ pub(crate) async fn get_prompt(
     Ok(run(&console, proposed, watch, &headers).await)
 }
 
-/// What is to be read.
+/// A resource to read.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct WhichResource {
-    /// The server.
+    /// Name of the server.
     server: String,
-    /// The address of the resource.
+    /// URI of the resource.
     uri: String,
-    /// A word under which the events tell how far it is.
+    /// Id chosen by the client, under which events report progress.
     watch: Option<String>,
 }
 
@@ -79,7 +79,6 @@ pub(crate) async fn read_resource(
     Ok(run(&console, ProposedCall::resource(&server, &uri), watch, &headers).await)
 }
 
-/// Repeats a recorded call.
 pub(crate) async fn call_again(
     State(console): ConsoleState,
     Path(id): Path<String>,
@@ -88,7 +87,8 @@ pub(crate) async fn call_again(
     let missing = || ApiError::not_found(format!("no call `{id}` is recorded"));
     let number: CallId = id.parse().map_err(|_| missing())?;
     let found = console.host.ledger().show(number).await;
-    let call = found.map_err(|error| ApiError::internal(error.to_string()))?.ok_or_else(missing)?;
+    let call = found.map_err(ApiError::internal)?.ok_or_else(missing)?;
+    // The same effect as before, so with the changes of hooks and reviewers.
     let bytes = call.sent_arguments.as_ref().unwrap_or(&call.arguments);
     // The record redacts secrets, and a placeholder must not be sent to a server.
     let arguments: Option<Value> = std::str::from_utf8(bytes)
@@ -96,8 +96,8 @@ pub(crate) async fn call_again(
         .filter(|text| !text.contains(REDACTED))
         .and_then(|text| serde_json::from_str(text).ok());
     let arguments = arguments.ok_or_else(|| {
-        ApiError::unprocessable("the record does not have all of what was sent")
-            .with_hint("fill it in on the page of the tool")
+        ApiError::unprocessable("the recorded arguments are redacted or incomplete")
+            .with_hint("fill them in on the page of the tool")
     })?;
     let call = call.summary;
     let target = Target::new(call.kind, &call.server, &call.target);
@@ -105,8 +105,7 @@ pub(crate) async fn call_again(
     Ok(run(&console, proposed, None, &headers).await)
 }
 
-/// Runs a call as a person and responds with the result. Dropping the future, which happens when
-/// the client disconnects, cancels the call.
+/// Runs a call as a person. Dropping the future, as a disconnect does, cancels the call.
 async fn run(
     console: &SharedConsole,
     proposed: ProposedCall,
@@ -118,12 +117,11 @@ async fn run(
     let cancel = CancellationToken::new();
     let given_up = cancel.clone().drop_guard();
     let attention = CallOptions { cancel, progress, ..CallOptions::default() };
-    // In a separate task: after a disconnect, the call is cancelled but still runs to its recorded
-    // end.
+    // A separate task: after a disconnect, the cancelled call still runs to its recorded end.
     let calling = tokio::spawn(call(Arc::clone(console), proposed, attention));
     let record = match calling.await {
         Ok(record) => record,
-        Err(error) => return ApiError::internal(error.to_string()).into_response(),
+        Err(error) => return ApiError::internal(error).into_response(),
     };
     drop(given_up);
     let ran = switchboard_views::finished_call(&target, record);
@@ -141,8 +139,8 @@ async fn call(console: SharedConsole, proposed: ProposedCall, attention: CallOpt
     console.host.call_with(&console.host.lease(), proposed, &caller, &attention).await
 }
 
-/// Publishes the progress of a call on the live feed.
 fn publish_progress(console: &SharedConsole, watch: String) -> mpsc::Sender<Json> {
+    // Bounded: reports of a chatty server are dropped while the feed is busy.
     let (sender, mut reports) = mpsc::channel::<Json>(64);
     let console = Arc::clone(console);
     // Ends with the call, which holds the sender.
@@ -172,18 +170,17 @@ impl Asker for PageReviewer {
     }
 }
 
-/// Returns completions for the value of an argument.
 pub(crate) async fn complete(State(console): ConsoleState, body: Bytes) -> ApiResult {
     let ToComplete { server, prompt, template, argument, value, context } = parse_body(&body)?;
     let of = match (&prompt, &template) {
         (Some(prompt), None) => CompletionTarget::Prompt(prompt),
         (None, Some(template)) => CompletionTarget::Template(template),
-        _ => return Err(ApiError::unprocessable("name a prompt or a template")),
+        _ => return Err(ApiError::unprocessable("name either a prompt or a template")),
     };
     let completing =
         CompletionRequest { target: of, argument: &argument, value: &value, context: &context };
     let lease = console.host.lease();
     let completion = console.host.complete(&lease, &server, &completing).await;
-    let completion = completion.map_err(|error| ApiError::unprocessable(error.to_string()))?;
+    let completion = completion.map_err(ApiError::unprocessable)?;
     Ok(reply::json(&completion))
 }

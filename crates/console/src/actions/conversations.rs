@@ -24,13 +24,13 @@ use crate::reply::{self, ApiError};
 
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
-/// A conversation that is to begin.
+/// A conversation to start.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct NewSession {
-    /// The profile of the model, or `provider:model`; the usual one unless told.
+    /// Profile of the model, or `provider:model`; the default model if empty.
     #[serde(default)]
     model: String,
-    /// The first words.
+    /// First message, if there is one.
     #[serde(default)]
     text: String,
 }
@@ -46,10 +46,10 @@ pub(crate) async fn begin_session(State(console): ConsoleState, body: Bytes) -> 
     Ok(reply::json(&InSession { session }))
 }
 
-/// What is said in a conversation.
+/// A message to a conversation.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Said {
-    /// The words.
+    /// Text of the message.
     text: String,
 }
 
@@ -60,16 +60,16 @@ pub(crate) async fn say(
 ) -> ApiResult {
     let Said { text } = parse_body(&body)?;
     if text.trim().is_empty() {
-        return Err(ApiError::unprocessable("there are no words"));
+        return Err(ApiError::unprocessable("the message is empty"));
     }
     console.send_command(&session, ConversationCommand::Say(text)).await?;
     Ok(reply::json(&InSession { session }))
 }
 
-/// What is wanted of a conversation.
+/// A command to a conversation.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Directed {
-    /// What to do.
+    /// Command in one word.
     #[schemars(extend("enum" = ["cancel", "retry", "go_on", "stop"]))]
     what: String,
 }
@@ -87,33 +87,32 @@ pub(crate) async fn control_session(
         "go_on" => ConversationCommand::Decide(LimitDecision::GoOn),
         "stop" => ConversationCommand::Decide(LimitDecision::Stop),
         other => {
-            let why = format!("`{other}` is nothing that can be done");
-            return Err(
-                ApiError::unprocessable(why).with_hint("`cancel`, `retry`, `go_on` or `stop`")
-            );
+            let problem = ApiError::unprocessable(format!("unknown command `{other}`"));
+            return Err(problem.with_hint("one of `cancel`, `retry`, `go_on` or `stop`"));
         }
     };
     console.send_command(&session, order).await?;
     Ok(reply::json(&InSession { session }))
 }
 
-/// Streams the events of a conversation.
 pub(crate) fn stream_session(
     State(console): ConsoleState,
     Path(session): Path<String>,
 ) -> Ready<ApiResult> {
     let Some(told) = console.talks.subscribe(&session) else {
-        let why = "too many conversations are heard";
+        let why = "too many conversations are being watched";
         return ready(Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, why)));
     };
     let coming = stream::unfold(told, |mut told| async move {
         match told.recv().await {
             Ok(text) => Some((Event::default().data(&*text), told)),
+            // The page reloads the stored conversation instead.
             Err(RecvError::Lagged(_)) => Some((Aside::Missed { count: None }.to_event(), told)),
             Err(RecvError::Closed) => None,
         }
     });
     let stop = console.stop.clone();
+    // Confirms the subscription: no event after this one is missed unnoticed.
     let first = stream::iter([Aside::Hello.to_event()]);
     let all = first.chain(coming).take_until(async move { stop.cancelled().await });
     let all = all.map(Ok::<Event, Infallible>);

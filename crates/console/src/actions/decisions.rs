@@ -7,7 +7,6 @@ use axum::extract::{Path, State};
 use axum::http::StatusCode;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use switchboard_store::QueueError;
 use switchboard_trust::{PinKind, Pins, QuarantineReason, QuarantinedDefinition, quarantine_book};
 use switchboard_views::{PersonAnswer, can_be_approved};
 use tokio::time::{Instant, timeout_at};
@@ -15,29 +14,27 @@ use tokio::time::{Instant, timeout_at};
 use super::body::{ApiResult, blocking, no_server, parse_body};
 use super::responses::{PinRevoked, PinsApproved, ReviewAnswered};
 use crate::console::{Console, ConsoleState};
-use crate::reply;
-use crate::reply::ApiError;
+use crate::reply::{self, ApiError};
 
-/// How long to wait for an approval to take effect.
 const RELOAD_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// What is approved.
+/// Quarantined definitions to approve.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ApprovedPins {
-    /// Whose they are.
+    /// Server that has the definitions.
     server: String,
-    /// The definitions as they were shown.
+    /// Definitions exactly as they were shown.
     definitions: Vec<ShownDefinition>,
 }
 
-/// A definition as it was shown.
+/// A definition that was shown to the user.
 #[derive(Deserialize, JsonSchema)]
 struct ShownDefinition {
-    /// What it describes.
+    /// Kind of the definition.
     kind: PinKind,
-    /// Its name; empty for instructions.
+    /// Name of the definition; empty for instructions.
     name: String,
-    /// Its `digest`.
+    /// `digest` of the definition.
     digest: String,
 }
 
@@ -60,11 +57,11 @@ pub(crate) async fn approve_pins(State(console): ConsoleState, body: Bytes) -> A
     let is_bare =
         held.is_empty() && of_server.is_some_and(|it| it.whole == Some(QuarantineReason::FirstUse));
     if wanted.is_empty() && !is_bare || wanted.len() < definitions.len() {
-        let why = "that is not what is held any more";
-        return Err(ApiError::new(StatusCode::CONFLICT, why).with_hint("look at it again"));
+        let why = "the quarantined definitions have changed since they were shown";
+        return Err(ApiError::new(StatusCode::CONFLICT, why).with_hint("review them again"));
     }
     if wanted.iter().any(|held| !can_be_approved(&held.why)) {
-        let why = "an approval would not count here";
+        let why = "an approval has no effect on these definitions";
         return Err(ApiError::unprocessable(why).with_hint("run `switchboard lock --check`"));
     }
     let state = console.places.state.clone();
@@ -81,22 +78,22 @@ pub(crate) async fn approve_pins(State(console): ConsoleState, body: Bytes) -> A
     Ok(reply::json(&PinsApproved { server, approved: count }))
 }
 
-/// Of what the approval is taken back.
+/// A tool whose approval is revoked.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct RevokedPin {
-    /// The server.
+    /// Name of the server.
     server: String,
-    /// The tool.
+    /// Name of the tool on its server.
     name: String,
 }
 
-/// Revokes the approval of a tool.
 pub(crate) async fn revoke_pin(State(console): ConsoleState, body: Bytes) -> ApiResult {
     let RevokedPin { server, name } = parse_body(&body)?;
     let identity = console.pin_identity(&server)?;
     let state = console.places.state.clone();
     let tool = name.clone();
     let mut count = 0;
+    // The host watches the pin files and quarantines the tool when this one changes.
     let count = blocking(move || {
         Pins::edit(&state, &identity, |pins| {
             count = pins.revoke(|kind, name| kind == PinKind::Tool && name == tool);
@@ -105,14 +102,13 @@ pub(crate) async fn revoke_pin(State(console): ConsoleState, body: Bytes) -> Api
     })
     .await?;
     if count == 0 {
-        return Err(ApiError::unprocessable(format!("nothing called `{name}` is approved")));
+        return Err(ApiError::unprocessable(format!("no approved tool named `{name}`")));
     }
     Ok(reply::json(&PinRevoked { server, revoked: name }))
 }
 
 impl Console {
-    /// Waits until the approved definitions leave the quarantine, so that the next page shows the
-    /// new state. Gives up after [`RELOAD_TIMEOUT`].
+    /// Waits until the approved definitions leave the quarantine, so that the next page shows it.
     async fn wait_for_release(&self, server: &str, approved: &[QuarantinedDefinition]) {
         let mut changes = self.host.quarantine().changes();
         let until = Instant::now() + RELOAD_TIMEOUT;
@@ -136,16 +132,15 @@ impl Console {
     }
 }
 
-/// An answer to something that waits.
+/// An answer to a review queue entry.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct AnswerGiven {
-    /// The `digest` of what was shown.
+    /// `digest` of the entry that was shown.
     digest: String,
     #[serde(flatten)]
     said: PersonAnswer,
 }
 
-/// Answers an entry of the review queue.
 pub(crate) async fn answer_review(
     State(console): ConsoleState,
     Path(id): Path<String>,
@@ -154,11 +149,8 @@ pub(crate) async fn answer_review(
     let AnswerGiven { digest, said } = parse_body(&body)?;
     let given = said.into_decision()?;
     let word = given.word();
+    // The queue compares the digest: the person decided about exactly this question.
     let answered = console.host.reviews().answer(&id, &digest, given, "the console").await;
-    answered.map_err(|error| queue_error(&error))?;
+    answered.map_err(|error| ApiError::new(StatusCode::CONFLICT, error.to_string()))?;
     Ok(reply::json(&ReviewAnswered { id, answered: word }))
-}
-
-fn queue_error(error: &QueueError) -> ApiError {
-    ApiError::new(StatusCode::CONFLICT, error.to_string())
 }

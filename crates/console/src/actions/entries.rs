@@ -27,26 +27,25 @@ use crate::console::{Console, ConsoleState};
 use crate::reply::ApiError;
 use crate::{entry, reply};
 
-/// How long to wait for the host to reload a changed file.
+/// How long to wait for the host to reload a changed file. Longer waits look like a hang.
 const RELOAD_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A server that is to be added.
+/// A server to add.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct NewEntry {
-    /// The name of the server.
+    /// Name of the server.
     name: String,
-    /// Its entry: an object, or the JSON text of one.
+    /// Configuration entry: an object, or its JSON text.
     #[schemars(extend("type" = ["object", "string"]))]
     entry: Value,
-    /// Whether to replace a server of that name.
+    /// Whether to replace a server of the same name.
     #[serde(default)]
     replace: bool,
-    /// The words of the dangers that were agreed to.
+    /// Ids of the security findings that the user accepted.
     #[serde(default)]
     agreed: Vec<String>,
 }
 
-/// Adds a server to the user's file.
 pub(crate) async fn add(State(console): ConsoleState, body: Bytes) -> ApiResult {
     let NewEntry { name, entry, replace, agreed } = parse_body(&body)?;
     let name = name.trim().to_owned();
@@ -59,13 +58,13 @@ pub(crate) async fn add(State(console): ConsoleState, body: Bytes) -> ApiResult 
     Ok(reply::json(&ServerAdded { added: name }))
 }
 
-/// What is to stand in place of an entry.
+/// The new configuration entry of a server.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ChangedEntry {
-    /// The new entry: an object, or the JSON text of one. `[kept]` keeps a value.
+    /// New entry: an object, or its JSON text. `[kept]` keeps a value.
     #[schemars(extend("type" = ["object", "string"]))]
     entry: Value,
-    /// The words of the dangers that were agreed to.
+    /// Ids of the security findings that the user accepted.
     #[serde(default)]
     agreed: Vec<String>,
 }
@@ -88,7 +87,6 @@ pub(crate) async fn edit(
     Ok(reply::json(&ServerChanged { changed: name }))
 }
 
-/// Removes a server from its file.
 pub(crate) async fn remove(State(console): ConsoleState, Path(name): Path<String>) -> ApiResult {
     let file = console.server_file(&name)?;
     let which = name.clone();
@@ -97,10 +95,10 @@ pub(crate) async fn remove(State(console): ConsoleState, Path(name): Path<String
     Ok(reply::json(&ServerRemoved { removed: name }))
 }
 
-/// What is agreed to.
+/// The approval of a configuration entry.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ApprovedEntry {
-    /// The `approval_digest` of what was shown.
+    /// `approval_digest` of the entry that was shown.
     digest: String,
 }
 
@@ -114,8 +112,8 @@ pub(crate) async fn approve(
     let config = console.host.config().load();
     let server = config.servers.get(name.as_str()).ok_or_else(|| no_server(&name))?.clone();
     if server.approval_digest != digest {
-        let why = format!("the entry of `{name}` is not what was shown any more");
-        return Err(ApiError::new(StatusCode::CONFLICT, why).with_hint("look at it again"));
+        let why = format!("the entry of `{name}` has changed since it was shown");
+        return Err(ApiError::new(StatusCode::CONFLICT, why).with_hint("review it again"));
     }
     console.host.first_use().attend(&name);
     let state = console.places.state.clone();
@@ -144,21 +142,23 @@ pub(super) async fn write(console: &Console, change: EntryWrite) -> Result<(), A
     let at = file.clone();
     let which = name.clone();
     let value = Value::Object(entry.clone());
+    // Checked again here: the page's checkboxes are not a security boundary.
     let findings =
         blocking(move || switchboard_config::entry_findings(&at, &which, &value)).await?;
     let dangers: Vec<EntryFinding> = findings.into_iter().filter(EntryFinding::is_danger).collect();
     if let Some(danger) = dangers.iter().find(|danger| !agreed.contains(&danger.word)) {
+        // The page's script parses this message to show a checkbox for the danger.
         let why = format!("`{name}` is dangerous: {} ({})", danger.message, danger.word);
         return Err(ApiError::new(StatusCode::CONFLICT, why)
-            .with_hint("look at what it runs, then agree to it"));
+            .with_hint("review what it runs, then confirm it"));
     }
+    // In a file of a project, the entry would accept the danger for every user of the project.
     let is_own = console.places.user.as_ref() == Some(&file);
     if !dangers.is_empty() && is_own {
         let words: Vec<&str> = dangers.iter().map(|danger| danger.word.as_str()).collect();
         entry.insert("dangerous".to_owned(), json!(words));
     }
-    // The author of the entry is present, so the offers are reviewed before their first use instead
-    // of being pinned unseen.
+    // The author is present, so the offers are reviewed instead of being pinned unseen.
     console.host.first_use().attend(&name);
     let places = console.places.clone();
     let environment = console.environment.clone();
@@ -179,8 +179,7 @@ pub(super) async fn write(console: &Console, change: EntryWrite) -> Result<(), A
 }
 
 impl Console {
-    /// Waits until the host has applied a file change, so that the next page shows it. Gives up
-    /// after [`RELOAD_TIMEOUT`].
+    /// Waits until the host has applied a file change, so that the next page shows it.
     pub(super) async fn wait_for_fleet(
         &self,
         is_so: impl Fn(&BTreeMap<ServerId, Arc<Server>>) -> bool,
@@ -197,7 +196,8 @@ impl Console {
     /// Returns the file that new servers are added to.
     pub(crate) fn own_file(&self) -> Result<PathBuf, ApiError> {
         let named = self.places.explicit.last().or(self.places.user.as_ref());
-        named.cloned().ok_or_else(|| ApiError::unprocessable("there is no file to add servers to"))
+        let missing = || ApiError::unprocessable("no configuration file to add servers to");
+        named.cloned().ok_or_else(missing)
     }
 
     /// Returns the file that has a server, even if its entry is invalid.
@@ -207,8 +207,8 @@ impl Console {
         let wrong = || config.broken.get(name).map(|error| error.file.to_path_buf());
         let file = right.or_else(wrong).ok_or_else(|| no_server(name))?;
         if file.as_os_str().is_empty() {
-            let why = format!("server `{name}` is in no configuration file");
-            return Err(ApiError::unprocessable(why).with_hint("it is part of Switchboard"));
+            let why = format!("server `{name}` is not in a configuration file");
+            return Err(ApiError::unprocessable(why).with_hint("it is built into Switchboard"));
         }
         Ok(file)
     }
@@ -219,12 +219,13 @@ pub(crate) async fn restart(State(console): ConsoleState, Path(name): Path<Strin
     let server = fleet.servers.get(name.as_str()).ok_or_else(|| no_server(&name))?;
     match &server.status {
         ServerStatus::Disabled => {
-            Err(ApiError::unprocessable(format!("server `{name}` is disabled"))
-                .with_hint("enable it first"))
+            let why = format!("server `{name}` is disabled");
+            Err(ApiError::unprocessable(why).with_hint("enable it first"))
         }
         ServerStatus::NeedsApproval => {
-            Err(ApiError::unprocessable(format!("server `{name}` is not approved"))
-                .with_hint(format!("run `switchboard servers approve {name}`")))
+            let why = format!("server `{name}` is not approved");
+            let hint = format!("run `switchboard servers approve {name}`");
+            Err(ApiError::unprocessable(why).with_hint(hint))
         }
         ServerStatus::NotAllowed(failure) => {
             let why = format!("server `{name}` is not allowed: {}", failure.message);
@@ -261,8 +262,8 @@ async fn switch(console: &Console, name: String, to: ServerSwitch) -> ApiResult 
     let server = config.servers.get(name.as_str()).ok_or_else(|| no_server(&name))?;
     let file = server.source.file.clone();
     if file.as_os_str().is_empty() {
-        let why = format!("server `{name}` is in no configuration file");
-        return Err(ApiError::unprocessable(why).with_hint("the setting `builtin` switches it off"));
+        let why = format!("server `{name}` is not in a configuration file");
+        return Err(ApiError::unprocessable(why).with_hint("disable it with the setting `builtin`"));
     }
     let id = server.id.clone();
     blocking(move || match to {

@@ -19,8 +19,7 @@ use super::responses::ServerAdded;
 use crate::console::{Console, ConsoleState};
 use crate::other_products::{Proposal, ProposedServer};
 use crate::reply::ApiError;
-use crate::views::registry;
-use crate::views::registry::{Chosen, FilledIn, RegistryFound};
+use crate::views::registry::{self, Chosen, FilledIn, RegistryFound};
 use crate::{entry, pages, reply, views};
 
 /// Previews the servers in a typed or pasted text. Changes nothing.
@@ -42,18 +41,18 @@ fn answer(headers: &HeaderMap, proposal: &Proposal) -> Response {
     fragment_or_json(headers, || pages::proposal(proposal), proposal)
 }
 
-/// What is to be taken over.
+/// A server to import from another product.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Taken {
-    /// The file that has it.
+    /// File that contains the entry.
     place: String,
-    /// Its name there.
+    /// Name of the server in that file.
     name: String,
-    /// The `digest` of what was shown.
+    /// `digest` of the entry that was shown.
     digest: String,
-    /// Its name here.
+    /// Name under which it is added.
     under: String,
-    /// The words of the dangers that were agreed to.
+    /// Ids of the security findings that the user accepted.
     #[serde(default)]
     agreed: Vec<String>,
 }
@@ -62,14 +61,15 @@ pub(crate) struct Taken {
 pub(crate) async fn import(State(console): ConsoleState, body: Bytes) -> ApiResult {
     let Taken { place, name, digest, under, agreed } = parse_body(&body)?;
     let found = views::discover_installed(&console).await?;
+    // The digest covers values that the page never saw, such as secrets of `env`.
     let is_it = |one: &ProposedServer| {
         let source = one.source.as_ref();
         source.is_some_and(|source| source.place == place && source.name == name)
             && views::entry_digest(one) == digest
     };
     let found = found.servers.into_iter().find(is_it).ok_or_else(|| {
-        let why = format!("`{name}` is not what was shown any more");
-        ApiError::new(StatusCode::CONFLICT, why).with_hint("look at it again")
+        let why = format!("`{name}` has changed since it was shown");
+        ApiError::new(StatusCode::CONFLICT, why).with_hint("review it again")
     })?;
     let file = console.own_file()?;
     let under = under.trim().to_owned();
@@ -80,10 +80,10 @@ pub(crate) async fn import(State(console): ConsoleState, body: Bytes) -> ApiResu
     Ok(reply::json(&ServerAdded { added: under }))
 }
 
-/// What is looked for in registries.
+/// A registry search request.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct RegistryWords {
-    /// What to look for.
+    /// Search words; all servers if empty.
     #[serde(default)]
     words: String,
 }
@@ -98,17 +98,16 @@ pub(crate) async fn search_registry(
     Ok(fragment_or_json(&headers, || pages::registry_rows(&found.servers), &found))
 }
 
-/// Which server of a registry is wanted.
+/// A server in a registry.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct WhichInRegistry {
-    /// Its name in the registry.
+    /// Name of the server in the registry.
     name: String,
-    /// The newest unless told.
+    /// Version of the server; the newest if empty.
     #[serde(default)]
     version: String,
 }
 
-/// Returns the ways in which a server of a registry can be added.
 pub(crate) async fn show_registry(
     State(console): ConsoleState,
     headers: HeaderMap,
@@ -130,19 +129,19 @@ pub(crate) async fn preview_registry(
     Ok(fragment_or_json(&headers, || pages::registry_filled(&chosen, &filled), &filled))
 }
 
-/// What is to be added out of a registry.
+/// A registry server to add.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct AddedFromRegistry {
     #[serde(flatten)]
     chosen: Chosen,
-    /// The `digest` of what was shown.
+    /// `digest` of the entry that was shown.
     digest: String,
-    /// Its name here.
+    /// Name under which it is added.
     under: String,
-    /// Whether to replace a server of that name.
+    /// Whether to replace a server of the same name.
     #[serde(default)]
     replace: bool,
-    /// The words of the dangers that were agreed to.
+    /// Ids of the security findings that the user accepted.
     #[serde(default)]
     agreed: Vec<String>,
 }
@@ -152,33 +151,33 @@ pub(crate) async fn add_from_registry(State(console): ConsoleState, body: Bytes)
     let AddedFromRegistry { chosen, digest, under, replace, agreed } = parse_body(&body)?;
     let filled = registry::fill_in(&console, &chosen).await?;
     if filled.digest != digest {
-        let why = format!("`{}` would not run what was shown any more", chosen.name);
-        return Err(ApiError::new(StatusCode::CONFLICT, why).with_hint("look at it again"));
+        let why = format!("`{}` would no longer run what was shown", chosen.name);
+        return Err(ApiError::new(StatusCode::CONFLICT, why).with_hint("review it again"));
     }
     let file = console.own_file()?;
     let under = under.trim().to_owned();
     let known = console.host.config().load();
     let exists = known.servers.contains_key(under.as_str());
     if exists && !replace {
-        return Err(ApiError::unprocessable(format!("there is a server `{under}` already")));
+        return Err(ApiError::unprocessable(format!("a server named `{under}` already exists")));
     }
     let FilledIn { entry, secrets, source, .. } = filled;
     let note = AuditNote::server_added(&under, &chosen.name, source, &json!(entry).to_string());
     // Before the entry, because the server starts as soon as the entry is written.
     let kept = StoredSecrets::store(&console, &under, secrets).await;
-    let kept = kept.map_err(|error| ApiError::unprocessable(error.to_string()))?;
+    let kept = kept.map_err(ApiError::unprocessable)?;
     let replace = if replace { Replace::Allow } else { Replace::Refuse };
     let written = write(&console, EntryWrite { file, name: under.clone(), entry, agreed, replace });
     if let Err(problem) = written.await {
         return Err(match kept.undo().await {
             Ok(()) => problem,
-            Err(error) => problem.with_hint(format!("its secrets are still kept: {error}")),
+            Err(error) => problem.with_hint(format!("its secrets are still stored: {error}")),
         });
     }
+    // After the write, so that the audit log has only servers that were really added.
     let audit = console.host.audit().clone();
     let noted = tokio::task::spawn_blocking(move || audit.add(&[note])).await;
-    let noted = noted.map_err(|error| ApiError::internal(error.to_string()))?;
-    noted.map_err(|error| ApiError::internal(error.to_string()))?;
+    noted.map_err(ApiError::internal)?.map_err(ApiError::internal)?;
     console.wait_for_fleet(|servers| servers.contains_key(under.as_str())).await;
     Ok(reply::json(&ServerAdded { added: under }))
 }
@@ -202,6 +201,7 @@ impl StoredSecrets {
             let which = SecretName { server: server.to_owned(), name };
             match kept.store.replace(&which, Secret::new(value)).await {
                 Ok(before) => kept.before.push((which, before)),
+                // Without its entry, a stored secret would never be deleted again.
                 Err(error) => {
                     kept.undo().await?;
                     return Err(error);

@@ -16,7 +16,6 @@ use crate::pages::sign_in;
 use crate::reply::ApiError;
 use crate::{pages, reply};
 
-/// Maximum number of pending logins.
 const MAX_PENDING_LOGINS: usize = 16;
 
 /// Logins that wait for the person to return from the authorization server.
@@ -36,10 +35,10 @@ impl PendingLogins {
         waiting.push((server, pending));
     }
 
-    /// Removes and returns the login that a callback belongs to. The `state` parameter identifies
-    /// it, which only this process and the authorization server know.
+    /// Removes and returns the login that a callback belongs to.
     fn take(&self, answer: &str) -> Option<(ServerId, PendingLogin)> {
         let mut waiting = self.waiting.lock();
+        // By `state`, a random value that only this process and the authorization server know.
         let at = waiting.iter().position(|(_, pending)| pending.accepts(answer))?;
         Some(waiting.swap_remove(at))
     }
@@ -53,11 +52,11 @@ pub(crate) async fn log_in(
 ) -> ApiResult {
     let config = console.host.config().load();
     let server = config.servers.get(name.as_str()).ok_or_else(|| no_server(&name))?;
+    // Some authorization servers accept only a registered port, on which nothing listens here.
     if server.oauth.callback_port.is_some_and(|port| port != console.names.port()) {
-        let why = format!("the answer to a login of `{name}` has to come to a port of its own");
-        return Err(
-            ApiError::unprocessable(why).with_hint(format!("run `switchboard login {name}`"))
-        );
+        let why = format!("the login to `{name}` needs its own callback port");
+        let hint = format!("run `switchboard login {name}`");
+        return Err(ApiError::unprocessable(why).with_hint(hint));
     }
     let redirect_uri = format!("{}/callback", console.names.base());
     let wish = LoginOptions { redirect_uri, scopes: Vec::new(), on_step: &|_| {} };
@@ -89,7 +88,7 @@ pub(crate) async fn login_callback(State(console): ConsoleState, uri: Uri) -> Re
 pub(crate) async fn log_out(State(console): ConsoleState, Path(name): Path<String>) -> ApiResult {
     let ended = console.host.logins().logout(&name).await.map_err(|error| login_error(&error))?;
     if ended.is_empty() {
-        return Err(ApiError::unprocessable(format!("there is no login for `{name}`")));
+        return Err(ApiError::unprocessable(format!("no login is stored for `{name}`")));
     }
     Ok(reply::json(&LoggedOut { ended }))
 }

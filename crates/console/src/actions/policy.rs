@@ -9,7 +9,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Value, json};
 use switchboard_core::{Caller, Face, Origin, ProposedCall, Target, TargetKind};
 use switchboard_host::past_call;
 use switchboard_host::policy::{Explanation, PastCall, SessionFacts, check_examples};
@@ -23,29 +23,28 @@ use crate::entry::parse_object;
 use crate::pages;
 use crate::reply::ApiError;
 
-/// Maximum number of recorded calls per replay.
+/// Maximum number of recorded calls per replay, which happens while the page waits.
 const MAX_CALLS: u32 = 1_000;
 const DEFAULT_HOURS: u32 = 24;
 
-/// A call that is tried against the rules.
+/// A hypothetical call to explain.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Tried {
-    /// The server.
+    /// Name of the server.
     server: String,
-    /// The tool or prompt, or the address of the resource.
+    /// Name of the tool or prompt, or URI of the resource.
     name: String,
-    /// `tool`, `resource` or `prompt`; a tool unless told.
+    /// Kind of the target: `tool` (default), `resource` or `prompt`.
     #[serde(default)]
     kind: String,
-    /// An object, or the JSON text of one.
+    /// Arguments: an object, or its JSON text.
     #[serde(default)]
     #[schemars(extend("type" = ["object", "string", "null"]))]
     arguments: Value,
-    /// `person`, `model` or `client`; a model unless told.
+    /// Caller: `person`, `model` (default) or `client`.
     #[serde(default)]
     caller: String,
-    /// As if something had come from this server before, or from `server/tool`; several with commas
-    /// between them.
+    /// Servers or `server/tool`s assumed to be read before, separated by commas.
     #[serde(default)]
     after: String,
 }
@@ -62,23 +61,20 @@ pub(crate) fn explain(
 fn explain_call(console: &Console, headers: &HeaderMap, body: &[u8]) -> ApiResult {
     let Tried { server, name, kind, arguments, caller, after } = parse_body(body)?;
     let arguments = match arguments {
-        Value::Null => Value::Object(serde_json::Map::new()),
-        Value::String(text) if text.trim().is_empty() => Value::Object(serde_json::Map::new()),
+        Value::Null => json!({}),
+        Value::String(text) if text.trim().is_empty() => json!({}),
         given => Value::Object(parse_object(given)?),
     };
     let kind = match kind.as_str() {
         "" | "tool" => TargetKind::Tool,
         "resource" => TargetKind::Resource,
         "prompt" => TargetKind::Prompt,
-        other => return Err(ApiError::unprocessable(format!("`{other}` is no kind of target"))),
+        other => return Err(ApiError::unprocessable(format!("unknown kind `{other}`"))),
     };
     let target = Target::new(kind, server.trim(), name.trim());
     let proposed = ProposedCall { target, arguments: (&arguments).into() };
-    let call = console
-        .host
-        .lease()
-        .resolve(proposed)
-        .map_err(|error| ApiError::unprocessable(error.to_string()).maybe_hint(error.hint()))?;
+    let call = console.host.lease().resolve(proposed);
+    let call = call.map_err(|error| ApiError::unprocessable(&error).maybe_hint(error.hint()))?;
     let mut session = SessionFacts::default();
     let config = console.host.config().load();
     for text in after.split(',').map(str::trim).filter(|text| !text.is_empty()) {
@@ -94,20 +90,20 @@ fn parse_caller(word: &str) -> Result<Caller, ApiError> {
         "person" => return Ok(Caller::person()),
         "" | "model" => (Face::Chat, Origin::Model),
         "client" => (Face::Gateway, Origin::Client),
-        other => return Err(ApiError::unprocessable(format!("`{other}` is no caller"))),
+        other => return Err(ApiError::unprocessable(format!("unknown caller `{other}`"))),
     };
     Ok(Caller { face, origin, name: origin.to_string(), reference: None })
 }
 
-/// Rules that are tried against calls of the past.
+/// Changed rules to replay recorded calls with.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct ChangedRules {
-    /// The text of the changed rules.
+    /// Text of the changed policy file.
     text: String,
-    /// The level whose rules they replace; `user` unless told.
+    /// Level whose rules they replace; `user` by default.
     #[serde(default)]
     level: String,
-    /// As many hours are looked back; 24 unless told.
+    /// Number of hours to replay; 24 by default.
     hours: Option<u32>,
 }
 
@@ -120,11 +116,12 @@ pub(crate) async fn what_if(
     let ChangedRules { text, level, hours } = parse_body(&body)?;
     let wanted = if level.is_empty() { PolicyLevel::User.as_str() } else { level.as_str() };
     let level = PolicyLevel::ALL.into_iter().find(|level| level.as_str() == wanted);
-    let level =
-        level.ok_or_else(|| ApiError::unprocessable(format!("there is no level `{wanted}`")))?;
+    let unknown = || ApiError::unprocessable(format!("unknown level `{wanted}`"));
+    let level = level.ok_or_else(unknown)?;
     let hours = hours.unwrap_or(DEFAULT_HOURS).clamp(1, 24 * 31);
     let file = Arc::from(std::path::Path::new("policy.json"));
     let file = policy_from_text(level, &file, &text).map_err(|error| config_error(&error))?;
+    // A policy file with failing examples would be rejected on load, so it is rejected here too.
     let alone = Policies { files: vec![file.clone()], broken: None };
     if let Some(problem) = check_examples(&alone) {
         return Err(config_error(&problem));
@@ -148,8 +145,8 @@ pub(crate) async fn what_if(
 async fn recent_calls(console: &Console, hours: u32) -> Result<Vec<FullCall>, ApiError> {
     let age = Duration::from_secs(u64::from(hours) * 3_600);
     let filter = Filter { limit: MAX_CALLS, ..Filter::default() }.within(age);
-    let calls = console.host.ledger().list_full(filter).await;
-    let mut calls = calls.map_err(|error| ApiError::internal(error.to_string()))?;
+    let mut calls = console.host.ledger().list_full(filter).await.map_err(ApiError::internal)?;
+    // Taint depends on what was read before, so calls are replayed in order.
     calls.reverse();
     Ok(calls)
 }

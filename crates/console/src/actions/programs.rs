@@ -27,6 +27,7 @@ pub(crate) async fn make_call(
     body: Bytes,
 ) -> ApiResult {
     let wanted: WantedCall = parse_body(&body)?;
+    // Calls of commands have the same face with and without a running instance.
     let face = if signed.is_program() { Face::Cli } else { Face::Console };
     let lines = programs::start_call(&console, &wanted, face)?;
     let body = Body::from_stream(lines.map(Ok::<String, Infallible>));
@@ -34,7 +35,6 @@ pub(crate) async fn make_call(
     Ok(([(CONTENT_TYPE, kind)], body).into_response())
 }
 
-/// Answers a question of such a call.
 pub(crate) async fn answer_call(
     State(console): ConsoleState,
     Path(id): Path<String>,
@@ -47,16 +47,16 @@ pub(crate) async fn answer_call(
         Ok(()) => Ok(reply::json(&AnswerTaken { question, answered: word })),
         Err(AnswerRejection::NoCall) => Err(no_call(&id)),
         Err(AnswerRejection::Over) => {
-            let why = format!("question {question} does not wait any more");
+            let why = format!("question {question} is no longer open");
             Err(ApiError::new(StatusCode::CONFLICT, why).with_hint("the first answer counts"))
         }
         Err(AnswerRejection::DoesNotFit) => {
-            Err(ApiError::unprocessable(format!("`{word}` is no answer to question {question}")))
+            let why = format!("answer `{word}` does not fit question {question}");
+            Err(ApiError::unprocessable(why))
         }
     }
 }
 
-/// Cancels such a call.
 pub(crate) async fn give_up_call(
     State(console): ConsoleState,
     Path(id): Path<String>,
@@ -68,5 +68,5 @@ pub(crate) async fn give_up_call(
 }
 
 fn no_call(id: &str) -> ApiError {
-    ApiError::not_found(format!("no call `{id}` is under way"))
+    ApiError::not_found(format!("no call `{id}` in flight"))
 }

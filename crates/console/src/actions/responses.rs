@@ -5,130 +5,130 @@ use serde::Serialize;
 use serde_json::Value;
 use switchboard_oauth::LogoutReport;
 
-/// A question of a call was answered.
+/// Confirms the answer to a question of a call.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct AnswerTaken {
-    /// The number of the question.
+    /// Number of the question.
     pub(crate) question: u64,
-    /// What was answered, in one word.
+    /// Answer in one word.
     pub(crate) answered: &'static str,
 }
 
-/// A call was given up.
+/// Confirms that a call was cancelled.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct CallGivenUp {
-    /// Always so.
+    /// Always `true` in this response.
     pub(crate) given_up: bool,
 }
 
-/// A server was added.
+/// Confirms that a server was added.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ServerAdded {
-    /// Its name here.
+    /// Name of the new server.
     pub(crate) added: String,
 }
 
-/// The entry of a server was changed.
+/// Confirms that a server's entry was changed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ServerChanged {
-    /// The server.
+    /// Name of the server.
     pub(crate) changed: String,
 }
 
-/// A server was removed.
+/// Confirms that a server was removed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ServerRemoved {
-    /// The server.
+    /// Name of the server.
     pub(crate) removed: String,
 }
 
-/// The entry of a server was agreed to.
+/// Confirms the approval of a server's entry.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ServerApproved {
-    /// The server.
+    /// Name of the server.
     pub(crate) approved: String,
 }
 
-/// A server is started afresh.
+/// Confirms that a server is restarting.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ServerRestarting {
-    /// The server.
+    /// Name of the server.
     pub(crate) restarting: String,
 }
 
-/// A server was switched on or off.
+/// Confirms that a server was enabled or disabled.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ServerSwitched {
-    /// The server.
+    /// Name of the server.
     pub(crate) server: String,
-    /// Whether it is on.
+    /// Whether the server is enabled.
     pub(crate) enabled: bool,
 }
 
-/// A login has begun.
+/// A login that waits for the user.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct LoginBegun {
-    /// The server.
+    /// Name of the server.
     pub(crate) server: String,
-    /// The address that a person has to visit for it.
+    /// Authorization URL that the user must visit.
     pub(crate) url: String,
 }
 
-/// Logins were ended.
+/// Confirms a logout from servers.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct LoggedOut {
-    /// Those that there were.
+    /// Logins that were deleted.
     pub(crate) ended: Vec<LogoutReport>,
 }
 
-/// Definitions were approved.
+/// Confirms the approval of definitions.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct PinsApproved {
-    /// The server.
+    /// Name of the server.
     pub(crate) server: String,
-    /// How many.
+    /// Number of approved definitions.
     pub(crate) approved: usize,
 }
 
-/// The approval of a tool was taken back.
+/// Confirms that the approval of a tool was revoked.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct PinRevoked {
-    /// The server.
+    /// Name of the server.
     pub(crate) server: String,
-    /// The tool.
+    /// Name of the tool on its server.
     pub(crate) revoked: String,
 }
 
-/// Something that waited was answered.
+/// Confirms the answer to a review queue entry.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct ReviewAnswered {
-    /// Its name in the queue.
+    /// Id of the entry in the review queue.
     pub(crate) id: String,
-    /// What was answered, in one word.
+    /// Answer in one word.
     pub(crate) answered: &'static str,
 }
 
-/// A conversation that was begun, or told something.
+/// The conversation that the request started or continued.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct InSession {
-    /// Its name.
+    /// Id of the conversation.
     pub(crate) session: String,
 }
 
 /// The page of a tool's app, ready for its frame.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct AppOpened {
-    /// The address of the frame, good once and for a minute.
+    /// URL of the frame; works once, within a minute.
     pub(crate) src: String,
-    /// The definition of the tool.
+    /// Definition of the tool.
     pub(crate) tool: Value,
-    /// The places that the page may reach, out of those that it declares.
+    /// Declared origins that the page may reach.
     pub(crate) csp: Value,
 }
 
-/// Whoever was signed in is not any more.
+/// Confirms that the browser is signed out.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct SignedOut {
-    /// That it is so.
+    /// Always `true` in this response.
     pub(crate) signed_out: bool,
 }

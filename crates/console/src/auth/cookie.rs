@@ -9,7 +9,6 @@ use axum::http::header::COOKIE;
 use super::host_names::HostNames;
 use super::sign_ins::SESSION_LIFETIME;
 
-/// Returns the `Set-Cookie` value that stores the session.
 pub(super) fn set(names: &HostNames, word: &str) -> String {
     let secure = if names.is_secure() { "; Secure" } else { "" };
     let seconds = SESSION_LIFETIME.as_secs();
@@ -18,16 +17,19 @@ pub(super) fn set(names: &HostNames, word: &str) -> String {
 
 /// Returns the `Set-Cookie` value that deletes the session.
 pub(super) fn clear(names: &HostNames) -> String {
+    // The same attributes as in `set`: browsers reject a `__Host-` cookie without them.
     let secure = if names.is_secure() { "; Secure" } else { "" };
     format!("{}=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0{secure}", name(names))
 }
 
-/// Returns the value of the session cookie. Rejects duplicates: one of them may have been planted.
+/// Returns the value of the session cookie.
 pub(super) fn read(names: &HostNames, headers: &HeaderMap) -> Option<String> {
     let wanted = name(names);
     let lines = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.split_once('='));
+    // RFC 6265 lets a browser send several cookies of one name, for different paths.
     let mut own = pairs.filter(|(name, _)| name.trim() == wanted).map(|(_, value)| value.trim());
+    // Duplicates are rejected, because one of them may have been planted.
     match (own.next(), own.next()) {
         (Some(value), None) => Some(value.to_owned()),
         _ => None,

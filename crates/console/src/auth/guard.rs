@@ -21,8 +21,7 @@ use crate::actions::SignedOut;
 use crate::apps::OwnContentPolicy;
 use crate::console::{Console, ConsoleState};
 use crate::pages::sign_in;
-use crate::reply;
-use crate::reply::{ApiError, html_with};
+use crate::reply::{self, ApiError, html_with};
 
 /// The header in which a page's script repeats the CSRF token of the page.
 const TOKEN_HEADER: &str = "x-switchboard-token";
@@ -35,7 +34,6 @@ pub(crate) struct Principal {
     cookie: String,
 }
 
-/// Rejects requests for other hosts and from pages of other sites.
 pub(crate) async fn check_host(
     State(console): ConsoleState,
     request: Request,
@@ -67,7 +65,7 @@ pub(crate) async fn require_session(
     }
 }
 
-/// Requires a session and its CSRF token. The body has to be JSON, which an HTML form cannot send.
+/// Requires a session, its CSRF token and a JSON body.
 pub(crate) async fn require_action(
     State(console): ConsoleState,
     mut request: Request,
@@ -76,15 +74,16 @@ pub(crate) async fn require_action(
     let Some(signed) = session_principal(&console, request.headers()) else {
         return not_signed_in(request.uri().path());
     };
+    // HTML forms can post across sites, but only with three media types that are not JSON.
     if request.method() != Method::GET && !is_json(request.headers()) {
-        let why = "the body has to be `application/json`";
+        let why = "the body must be `application/json`";
         return ApiError::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, why).into_response();
     }
     let token = request.headers().get(TOKEN_HEADER).and_then(|value| value.to_str().ok());
     if !token.is_some_and(|token| is_same(token, &signed.token)) {
-        let why = format!("the token of the page is missing: `{TOKEN_HEADER}`");
-        let hint = "load the page again";
-        return ApiError::new(StatusCode::FORBIDDEN, why).with_hint(hint).into_response();
+        let why = format!("missing or wrong CSRF token in `{TOKEN_HEADER}`");
+        let problem = ApiError::new(StatusCode::FORBIDDEN, why);
+        return problem.with_hint("reload the page").into_response();
     }
     request.extensions_mut().insert(signed);
     next.run(request).await
@@ -97,37 +96,28 @@ impl Principal {
     }
 }
 
-impl Console {
-    pub(crate) fn sign_out(&self, signed: &Principal) -> Response {
-        self.sign_ins.sign_out(&signed.cookie);
-        let mut response = reply::json(&SignedOut { signed_out: true });
-        if let Ok(value) = HeaderValue::from_str(&cookie::clear(&self.names)) {
-            response.headers_mut().insert(SET_COOKIE, value);
-        }
-        response
-    }
-}
-
 fn session_principal(console: &Console, headers: &HeaderMap) -> Option<Principal> {
     if let Some(program) = program_principal(console, headers) {
         return Some(program);
     }
     let cookie = cookie::read(&console.names, headers)?;
     let token = console.sign_ins.token(&cookie)?;
+    // Programs poll, so only browsers count as a person who would see a question.
     console.onlookers.touch();
     Some(Principal { token, cookie })
 }
 
-/// Authenticates a program of the same user by the API key. Requests with an `Origin` come from a
-/// browser, which never has the key.
+/// Authenticates a program of the same user by the API key.
 fn program_principal(console: &Console, headers: &HeaderMap) -> Option<Principal> {
     let given = single_header(headers, AUTHORIZATION).ok().flatten().and_then(bearer)?;
+    // A request with an `Origin` comes from a browser, which never has the key.
     let is_known = !headers.contains_key(ORIGIN) && is_same(given, console.key.as_deref()?);
     is_known.then(|| Principal { token: given.into(), cookie: String::new() })
 }
 
-/// Exchanges the key of a sign-in link for a session. A prefetch must not use up the link.
+/// Exchanges the key of a sign-in link for a session.
 fn sign_in_with_key(console: &Console, headers: &HeaderMap, key: &str) -> Response {
+    // A prefetch by the browser or a chat program must not use up the link.
     if headers.contains_key("sec-purpose") || headers.contains_key("purpose") {
         return StatusCode::NO_CONTENT.into_response();
     }
@@ -136,8 +126,7 @@ fn sign_in_with_key(console: &Console, headers: &HeaderMap, key: &str) -> Respon
     let Some(value) = cookie.and_then(|cookie| HeaderValue::from_str(&cookie).ok()) else {
         return html_with(StatusCode::UNAUTHORIZED, sign_in::page(sign_in::SignInReason::UsedLink));
     };
-    // Not a redirect: after a link from another site, the browser would follow it without the
-    // cookie.
+    // Not a redirect: after a link from another site, browsers follow it without the cookie.
     let mut response = html_with(StatusCode::OK, sign_in::welcome());
     response.headers_mut().insert(SET_COOKIE, value);
     response
@@ -146,7 +135,7 @@ fn sign_in_with_key(console: &Console, headers: &HeaderMap, key: &str) -> Respon
 fn not_signed_in(path: &str) -> Response {
     if path.starts_with("/api/") {
         let hint = "open the link that `switchboard serve` printed";
-        let problem = ApiError::new(StatusCode::UNAUTHORIZED, "nobody is signed in");
+        let problem = ApiError::new(StatusCode::UNAUTHORIZED, "not signed in");
         return problem.with_hint(hint).into_response();
     }
     html_with(StatusCode::UNAUTHORIZED, sign_in::page(sign_in::SignInReason::Nobody))
@@ -167,26 +156,29 @@ pub(crate) fn new_link(
     State(console): ConsoleState,
     headers: HeaderMap,
 ) -> Ready<Result<Response, ApiError>> {
-    ready(show_link(&console, &headers))
-}
-
-fn show_link(console: &Console, headers: &HeaderMap) -> Result<Response, ApiError> {
-    // Pages of the console always send `Origin`.
+    // Browsers always send `Origin` with a `POST`, and `check_host` rejects other sites.
     if !headers.contains_key(ORIGIN) {
-        return Err(ApiError::new(StatusCode::FORBIDDEN, "the `Origin` is missing"));
+        let why = "the `Origin` header is missing";
+        return ready(Err(ApiError::new(StatusCode::FORBIDDEN, why)));
     }
     if console.announce_link() {
-        return Ok(reply::json(&json!({"announced": true})));
+        return ready(Ok(reply::json(&json!({"announced": true}))));
     }
-    let why = "too many links wait to be used";
-    Err(ApiError::new(StatusCode::TOO_MANY_REQUESTS, why).with_hint("use one, or wait ten minutes"))
+    let why = "too many unused sign-in links";
+    let problem = ApiError::new(StatusCode::TOO_MANY_REQUESTS, why);
+    ready(Err(problem.with_hint("use one, or wait ten minutes")))
 }
 
 pub(crate) fn sign_out(
     State(console): ConsoleState,
     Extension(signed): Extension<Principal>,
 ) -> Ready<Response> {
-    ready(console.sign_out(&signed))
+    console.sign_ins.sign_out(&signed.cookie);
+    let mut response = reply::json(&SignedOut { signed_out: true });
+    if let Ok(value) = HeaderValue::from_str(&cookie::clear(&console.names)) {
+        response.headers_mut().insert(SET_COOKIE, value);
+    }
+    ready(response)
 }
 
 /// Allows no inline code, no resources of other origins and no embedding.
@@ -212,7 +204,6 @@ pub(crate) async fn add_security_headers(
     response
 }
 
-/// Sets the security headers of a response.
 pub(crate) fn set_security_headers(console: &Console, response: &mut Response) {
     let has_own_rules = response.extensions().get::<OwnContentPolicy>().is_some();
     let headers = response.headers_mut();
@@ -233,7 +224,9 @@ pub(crate) fn set_security_headers(console: &Console, response: &mut Response) {
             CONTENT_SECURITY_POLICY,
             policy.unwrap_or_else(|_| HeaderValue::from_static(CONTENT_POLICY)),
         );
+        // For browsers that do not know `frame-ancestors`.
         headers.insert(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
     }
+    // Pages show arguments and results, which must not stay in the disk cache.
     headers.entry(CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
 }

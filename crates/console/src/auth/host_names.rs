@@ -5,7 +5,6 @@ use switchboard_net::{HostPolicy, OwnPages};
 
 use crate::console::ConsoleAddress;
 
-/// The host names under which the console is reached.
 pub(crate) struct HostNames {
     base: String,
     is_secure: bool,
@@ -49,27 +48,28 @@ impl HostNames {
         self.port
     }
 
-    /// Rejects a request for another host, or from a page of another site.
     pub(crate) fn check(
         &self,
         method: &Method,
         uri: &Uri,
         headers: &HeaderMap,
     ) -> Result<(), String> {
+        // The host check stops DNS rebinding: a foreign name that resolves to this machine.
         self.policy.check(uri, headers).map_err(|foreign| foreign.to_string())?;
         if is_cross_site(method, headers) {
-            return Err("a page of another site may not ask for this".to_owned());
+            return Err("requests from other sites are rejected".to_owned());
         }
         Ok(())
     }
 }
 
-/// Returns whether the browser reports a request from another site. Following a link from another
-/// site is accepted: a `GET` changes nothing, and the cookie is not sent with it.
+/// Returns whether the browser reports a request from another site.
 fn is_cross_site(method: &Method, headers: &HeaderMap) -> bool {
     let says = |name: &str| headers.get(name).and_then(|value| value.to_str().ok());
     match says("sec-fetch-site") {
+        // Absent in old browsers and in programs; `none` is an address that a person typed.
         None | Some("same-origin" | "none") => false,
+        // A link from another site is fine: a `GET` changes nothing and carries no cookie.
         Some(_) => method != Method::GET || says("sec-fetch-mode") != Some("navigate"),
     }
 }

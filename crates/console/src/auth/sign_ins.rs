@@ -8,9 +8,9 @@ use parking_lot::Mutex;
 use switchboard_core::random_token;
 use switchboard_text::hex_digest;
 
-/// How long a sign-in link is valid.
+/// How long a sign-in link is valid. Links end up in browser histories and terminal logs.
 const KEY_LIFETIME: Duration = Duration::from_secs(10 * 60);
-/// How long a browser stays signed in.
+/// How long a browser stays signed in: a working day.
 pub(crate) const SESSION_LIFETIME: Duration = Duration::from_secs(12 * 60 * 60);
 /// Maximum number of unused links. No new one is issued until one is used or expires.
 const MAX_KEYS: usize = 8;
@@ -30,9 +30,8 @@ struct SignInState {
     sessions: HashMap<String, (Instant, Arc<str>)>,
 }
 
-/// A new session.
 pub(crate) struct BrowserSession {
-    /// The value of its cookie.
+    /// The value of the session cookie.
     pub(crate) word: String,
 }
 
@@ -41,6 +40,7 @@ impl SignIns {
     pub(crate) fn new_key(&self) -> Option<String> {
         let key = random_token()?;
         self.with_state(|state, now| {
+            // Anyone on this machine can request links, so their number is limited.
             if state.keys.len() >= MAX_KEYS {
                 return None;
             }
@@ -79,14 +79,15 @@ impl SignIns {
     fn with_state<T>(&self, work: impl FnOnce(&mut SignInState, Instant) -> T) -> T {
         let mut state = self.state.lock();
         let now = Instant::now();
+        // Every use removes expired entries, so no timer is needed.
         state.keys.retain(|_, until| *until > now);
         state.sessions.retain(|_, (until, _)| *until > now);
         work(&mut state, now)
     }
 }
 
-/// Compares two secrets by their fingerprints, so that the time reveals nothing about them.
 pub(crate) fn is_same(one: &str, other: &str) -> bool {
+    // By fingerprint, so that the time of the comparison reveals nothing about the secrets.
     fingerprint(one) == fingerprint(other)
 }
 

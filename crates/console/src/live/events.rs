@@ -17,17 +17,12 @@ use switchboard_core::EventKind;
 use tokio::sync::broadcast::error::RecvError;
 
 use super::feed::{FeedNotice, FeedSubscription};
-use crate::console::{ConsoleState, SharedConsole};
+use crate::console::ConsoleState;
 
-/// How often a keep-alive is sent on an idle stream.
+/// How often a keep-alive is sent. Proxies close streams that are idle for about a minute.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 
-/// Streams the live feed, from now on or after `Last-Event-ID`.
 pub(crate) fn events(State(console): ConsoleState, headers: HeaderMap) -> Ready<Response> {
-    ready(event_stream(&console, &headers))
-}
-
-fn event_stream(console: &SharedConsole, headers: &HeaderMap) -> Response {
     let last = headers.get("last-event-id").and_then(|value| value.to_str().ok());
     let FeedSubscription { missed, receiver } = console.feed.subscribe(last);
     let first: Vec<Event> = match missed {
@@ -47,69 +42,66 @@ fn event_stream(console: &SharedConsole, headers: &HeaderMap) -> Response {
     let all = stream::iter(std::iter::once(hello()).chain(first)).chain(coming);
     let all = all.take_until(async move { stop.cancelled().await });
     let all = all.map(Ok::<Event, Infallible>);
-    Sse::new(all).keep_alive(KeepAlive::new().interval(KEEP_ALIVE_INTERVAL)).into_response()
+    let keep_alive = KeepAlive::new().interval(KEEP_ALIVE_INTERVAL);
+    ready(Sse::new(all).keep_alive(keep_alive).into_response())
 }
 
 fn event(notice: &Arc<FeedNotice>) -> Event {
     Event::default().id(&notice.id).event(notice.part).data(&notice.text)
 }
 
-/// Returns the first event, which confirms the connection to the page.
 fn hello() -> Event {
     Aside::Hello.to_event().event("hello")
 }
 
-/// Returns the event for missed notices that are no longer buffered: the page has to reload all
-/// parts.
+/// Returns the event for lost notices, after which the page reloads all parts.
 fn reset() -> Event {
     Aside::Missed { count: None }.to_event().event("all")
 }
 
-/// What a stream tells beside what happens.
+/// A notice about the stream itself, or from the console.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub(crate) enum Aside {
-    /// Whoever listens is heard.
+    /// The stream is connected.
     Hello,
-    /// Something was missed that is not kept: everything may be different.
+    /// Events were lost: any part of a page may be stale.
     Missed {
-        /// How many events, where that is known.
+        /// Number of lost events, if known.
         #[serde(skip_serializing_if = "Option::is_none")]
         count: Option<u64>,
     },
-    /// What waits for a person is not the same any more.
+    /// The review queue has changed.
     Reviews {
-        /// How much waits.
+        /// Number of entries in the queue.
         waiting: usize,
     },
-    /// How far a call is that somebody watches.
+    /// Progress of a call that was made with `watch`.
     Progress {
-        /// The word that was given with the call.
+        /// Value of `watch` in the call's request.
         watch: String,
-        /// How far it is.
+        /// Progress so far, in the server's units.
         progress: Option<Number>,
-        /// Of how much, if that is known.
+        /// Total in the same units, if known.
         total: Option<Number>,
-        /// In words.
+        /// Progress message of the server.
         message: Option<String>,
     },
 }
 
 impl Aside {
-    /// Converts to an event without an id.
     pub(crate) fn to_event(&self) -> Event {
+        // Without an id, so that `Last-Event-ID` keeps naming the last real event.
         Event::default().data(serde_json::to_string(self).unwrap_or_default())
     }
 }
 
-/// Returns the schema of an event's data.
 pub(crate) fn event_schema(generator: &mut SchemaGenerator) -> Schema {
     let what = generator.subschema_for::<EventKind>();
     let aside = generator.subschema_for::<Aside>();
     json_schema!({"oneOf": [what, aside]})
 }
 
-/// Returns the schema of a conversation event's data.
 pub(crate) fn session_event_schema(generator: &mut SchemaGenerator) -> Schema {
     let said = generator.subschema_for::<switchboard_agent::Event>();
     json_schema!({"oneOf": [said, generator.subschema_for::<Aside>()]})

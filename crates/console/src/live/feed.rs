@@ -1,5 +1,4 @@
-//! The live feed: one stream of numbered notices for all viewers, from the host's events and the
-//! review queue.
+//! The live feed: one stream of numbered notices from the host's events and the review queue.
 //!
 //! The feed runs while there are viewers, and for a while after the last one left, so that a short
 //! disconnect loses nothing. The host produces events only for subscribers, so an unwatched console
@@ -19,12 +18,11 @@ use tokio_util::sync::CancellationToken;
 
 use super::events::Aside;
 
-/// Maximum number of notices kept for viewers that reconnect.
+/// Maximum number of notices kept for viewers that reconnect; others reload the whole page.
 const MAX_NOTICES: usize = 1_024;
 /// How long the feed runs without a viewer.
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The live feed, which its first viewer starts.
 pub(crate) struct LiveFeed {
     host: Host,
     stop: CancellationToken,
@@ -56,7 +54,6 @@ pub(crate) struct FeedNotice {
     pub(crate) text: String,
 }
 
-/// A viewer's subscription.
 pub(crate) struct FeedSubscription {
     /// The missed notices. `None` if they are unknown; then every part of the page may be stale.
     pub(crate) missed: Option<Vec<Arc<FeedNotice>>>,
@@ -81,13 +78,10 @@ impl LiveFeed {
         *running = Some(fresh);
         FeedSubscription { missed: last.is_none().then(Vec::new), receiver }
     }
-}
 
-impl LiveFeed {
     /// Publishes a notice if the feed runs. Without viewers, it is dropped.
     pub(crate) fn publish(&self, part: &'static str, body: &impl Serialize) {
-        let running = self.running.lock();
-        if let Some(running) = running.as_ref() {
+        if let Some(running) = self.running.lock().as_ref() {
             running.publish(part, body);
         }
     }
@@ -103,7 +97,6 @@ impl FeedRun {
         }
     }
 
-    /// Returns `None` if this run has ended.
     fn subscribe(&self, last: Option<&str>) -> Option<FeedSubscription> {
         let state = self.state.lock();
         if state.is_over {
@@ -122,6 +115,7 @@ impl FeedRun {
         let (run, number) = last.rsplit_once('-')?;
         let number: u64 = number.parse().ok()?;
         let oldest = state.kept.front().map_or(state.next, |notice| notice.number);
+        // An id of another run, or from before the buffer, says nothing about what was missed.
         let is_known = run == self.run && number < state.next && number + 1 >= oldest;
         is_known
             .then(|| state.kept.iter().filter(|notice| notice.number > number).cloned().collect())
@@ -145,6 +139,7 @@ impl FeedRun {
     /// Ends this run if it has no viewers, and returns whether it has ended.
     fn end_if_unwatched(&self) -> bool {
         let mut state = self.state.lock();
+        // Under the lock of `subscribe`, so that a viewer cannot join a run that ends.
         state.is_over = self.sender.receiver_count() == 0;
         state.is_over
     }
@@ -173,9 +168,8 @@ async fn follow_events(running: Arc<FeedRun>, host: Host, stop: CancellationToke
     running.over.cancel();
 }
 
-/// Publishes changes of the review queue. Entries of other processes cause no events, so the queue
-/// is watched.
 async fn watch_queue(running: Arc<FeedRun>, host: Host) {
+    // Entries of other processes cause no events, so the queue itself is watched.
     let mut waiting = host.reviews().watch();
     // The first list is the current state, not a change.
     let mut is_first = true;

@@ -8,9 +8,7 @@ use super::layout::{ConsolePage, ConsoleSection, PageRequest};
 pub(crate) async fn add_server(asked: PageRequest) -> Response {
     let products = asked.console.elsewhere.products();
     let body = body(&products);
-    let page =
-        ConsolePage { title: "Add a server".to_owned(), section: ConsoleSection::Servers, body };
-    asked.show(page).await
+    asked.show(ConsolePage::new("Add a server", ConsoleSection::Servers, body)).await
 }
 
 fn body(products: &[(&str, &str)]) -> Markup {
@@ -18,7 +16,7 @@ fn body(products: &[(&str, &str)]) -> Markup {
         p class="crumbs" { a href="/servers" { "Servers" } " / add" }
         div class="heading" {
             h1 { "Add a server" }
-            p class="muted" { "Nothing runs and nothing is written before you have seen what it is." }
+            p class="muted" { "You see what a server runs before it is added." }
         }
         div class="columns" {
             section class="card" aria-labelledby="registry" {
@@ -39,9 +37,9 @@ fn body(products: &[(&str, &str)]) -> Markup {
             }
         }
         section aria-labelledby="preview" {
-            h2 id="preview" { "What would be added" }
+            h2 id="preview" { "Preview" }
             div id="found" aria-live="polite" {
-                p class="muted" { "Look first; then add it here." }
+                p class="muted" { "Servers that you search or preview appear here, ready to add." }
             }
         }
     }
@@ -50,11 +48,11 @@ fn body(products: &[(&str, &str)]) -> Markup {
 fn from_registry() -> Markup {
     html! {
         form data-call="/api/v1/registry/search" data-into="found" autocomplete="off" role="search" {
-            (line("add-words", "words", "What it is about, or its name", "files, github, io.github.owner/server"))
+            (line("add-words", "words", "Topic or name", "files, github, io.github.owner/server"))
             button type="submit" class="button primary" { "Search" }
             p class="muted small" {
-                "Asks the registries of your settings, or the official one. You see the exact command "
-                "or address before anything is added."
+                "Searches the registries in your settings, or the official one. You see the exact "
+                "command or URL before a server is added."
             }
         }
     }
@@ -65,10 +63,10 @@ fn from_this_machine(products: &[(&str, &str)]) -> Markup {
     html! {
         form data-call="/api/v1/configurations/installed" data-into="found" {
             p class="muted" {
-                "Reads the files of other products on this machine and shows which servers they have. "
-                "Their files stay as they are."
+                "Reads the configuration files of other products on this machine and lists their "
+                "servers. The files are not changed."
             }
-            button type="submit" class="button primary" { "Look at this machine" }
+            button type="submit" class="button primary" { "Search this machine" }
             p class="muted small" { (names.join(", ")) "." }
         }
     }
@@ -78,17 +76,17 @@ fn by_hand() -> Markup {
     html! {
         form data-call="/api/v1/configurations/read" data-into="found" autocomplete="off" {
             (line("add-name", "name", "Name", "github"))
-            (line("add-target", "target", "Command or address", "npx -y @scope/server, or https://mcp.example"))
+            (line("add-target", "target", "Command or URL", "npx -y @scope/server, or https://mcp.example"))
             details {
                 summary { "Variables and headers" }
-                (lines("add-environment", "environment", "Variables of a command", "API_KEY=${keyring:NAME}"))
-                (lines("add-headers", "headers", "Headers of an address", "X-Key: ${keyring:NAME}"))
+                (lines("add-environment", "environment", "Environment variables (for a command)", "API_KEY=${keyring:NAME}"))
+                (lines("add-headers", "headers", "HTTP headers (for a URL)", "X-Key: ${keyring:NAME}"))
                 p class="muted small" {
-                    code { "${NAME}" } " takes a variable, " code { "${keyring:NAME}" }
-                    " what " code { "switchboard secrets set" } " keeps."
+                    code { "${NAME}" } " reads an environment variable, " code { "${keyring:NAME}" }
+                    " a secret stored with " code { "switchboard secrets set" } "."
                 }
             }
-            button type="submit" class="button primary" { "Look" }
+            button type="submit" class="button primary" { "Preview" }
         }
     }
 }
@@ -97,21 +95,21 @@ fn from_text(products: &[(&str, &str)]) -> Markup {
     html! {
         form data-call="/api/v1/configurations/read" data-into="found" autocomplete="off" {
             div class="field" {
-                label for="add-text" { "A file of any product, or a link that installs a server" }
+                label for="add-text" { "Configuration file of any product, or an install link" }
                 textarea id="add-text" class="mono" rows="6" data-member="text" spellcheck="false"
                     placeholder="{ \"mcpServers\": { … } }" {}
             }
             div class="pair" {
                 div class="field" {
-                    label for="add-product" { "Whose it is" }
+                    label for="add-product" { "Product" }
                     select id="add-product" data-member="product" {
-                        option value="" { "Find out" }
+                        option value="" { "Detect" }
                         @for (id, title) in products { option value=(id) { (title) } }
                     }
                 }
-                (line("add-text-name", "name", "Name, for an entry alone", ""))
+                (line("add-text-name", "name", "Name (for a single entry)", ""))
             }
-            button type="submit" class="button primary" { "Look" }
+            button type="submit" class="button primary" { "Preview" }
         }
     }
 }

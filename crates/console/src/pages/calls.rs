@@ -12,35 +12,33 @@ use super::relative_time::{duration, when};
 use super::result::{outcome_text, result_block};
 use super::timeline::timeline;
 
-/// Choices of the time filter.
 const TIME_SPANS: [(&str, &str); 5] = [
-    ("10m", "10 minutes"),
-    ("1h", "An hour"),
-    ("24h", "A day"),
-    ("7d", "A week"),
-    ("30d", "30 days"),
+    ("10m", "Last 10 minutes"),
+    ("1h", "Last hour"),
+    ("24h", "Last day"),
+    ("7d", "Last week"),
+    ("30d", "Last 30 days"),
 ];
 
 pub(crate) async fn calls(asked: PageRequest, Query(query): Query<CallQuery>) -> Response {
     let shown = switchboard_views::calls(&asked.console.host, &query).await;
     let servers = asked.server_names();
-    let page = shown.map(|shown| ConsolePage {
-        title: "Calls".to_owned(),
-        section: ConsoleSection::Calls,
-        body: body(&shown, &servers, &query),
+    let page = shown.map(|shown| {
+        ConsolePage::new("Calls", ConsoleSection::Calls, body(&shown, &servers, &query))
     });
     asked.respond(page).await
 }
 
 fn body(shown: &CallsShown, servers: &[String], query: &CallQuery) -> Markup {
+    // An older page must not change under the reader when new calls arrive.
     let is_newest = query.before.is_none() && query.until.is_none();
     html! {
         div class="row-heading" {
-            (heading("Calls", &html! { "Everything that was called, by whom, and how it ended." }))
+            (heading("Calls", &html! { "Every recorded call with its caller and outcome." }))
             div class="actions" {
                 @if is_newest {
                     button type="button" class="button" data-pause="" aria-pressed="false"
-                        title="New calls appear by themselves" { "Pause" }
+                        title="New calls appear automatically" { "Pause" }
                 }
                 a class="button" href=(address("/api/v1/calls/export", query, None)) download {
                     "Export as JSON Lines"
@@ -50,9 +48,9 @@ fn body(shown: &CallsShown, servers: &[String], query: &CallQuery) -> Markup {
         (filters(servers, query))
         div data-live=[is_newest.then_some("calls")] {
             @if shown.calls.is_empty() {
-                (empty_state("No calls here", &html! {
-                    "Nothing that was called fits. " a href="/calls" { "Show all" }
-                    ", or try a tool on the " a href="/tools" { "Tools" } " page."
+                (empty_state("No matching calls", &html! {
+                    a href="/calls" { "Remove the filters" } ", or try a tool on the "
+                    a href="/tools" { "Tools" } " page."
                 }))
             } @else { (table(&shown.calls)) }
             @if let Some(next) = &shown.next {
@@ -64,9 +62,9 @@ fn body(shown: &CallsShown, servers: &[String], query: &CallQuery) -> Markup {
             }
             @if let Some(time) = &shown.looked_back_to {
                 p class="pages muted" {
-                    "Looked at the calls back to " (when(time)) ". "
+                    "Searched back to " (when(time)) ". "
                     a class="button" data-further="" href=(address("/calls", query, Some(("until", time)))) {
-                        "Look further back"
+                        "Search further back"
                     }
                 }
             }
@@ -117,7 +115,7 @@ fn filters(servers: &[String], query: &CallQuery) -> Markup {
             label {
                 span { "Time" }
                 select name="since" {
-                    option value="" { "Ever" }
+                    option value="" { "Any time" }
                     @for (value, label) in TIME_SPANS {
                         option value=(value) selected[chosen(&query.since, value)] { (label) }
                     }
@@ -128,14 +126,13 @@ fn filters(servers: &[String], query: &CallQuery) -> Markup {
     }
 }
 
-/// Renders calls as a table.
 pub(super) fn table(calls: &[CallRow]) -> Markup {
     html! {
         div class="scroll" {
             table class="calls" {
                 thead { tr {
-                    th { "When" } th { "What" } th { "Outcome" } th class="number" { "Took" }
-                    th { "Caller" }
+                    th { "Time" } th { "Target" } th { "Outcome" }
+                    th class="number" { "Duration" } th { "Caller" }
                 } }
                 tbody {
                     @for call in calls {
@@ -177,10 +174,9 @@ fn address(path: &str, query: &CallQuery, more: Option<(&'static str, &str)>) ->
 
 pub(crate) async fn call(asked: PageRequest, Path(id): Path<String>) -> Response {
     let shown = switchboard_views::call(&asked.console.host, &id).await;
-    let page = shown.map(|shown| ConsolePage {
-        title: format!("Call {}", shown.row.id),
-        section: ConsoleSection::Calls,
-        body: call_body(&shown),
+    let page = shown.map(|shown| {
+        let title = format!("Call {}", shown.row.id);
+        ConsolePage::new(&title, ConsoleSection::Calls, call_body(&shown))
     });
     asked.respond(page).await
 }
@@ -194,13 +190,14 @@ fn call_body(shown: &CallShown) -> Markup {
                 h1 class="mono" { (row.target) }
                 div class="actions" {
                     (outcome(row.state))
+                    // A form and not a link: prefetching a link would repeat the call.
                     form data-call={ "/api/v1" (page_path(&["calls", &row.id])) "/again" }
                         data-into="ran" {
                         button type="submit" class="button" { "Run again" }
                     }
                     @if row.kind == "tool" {
                         a class="button" href=(page_path(&["tools", &row.server, &row.target])) {
-                            "To the tool"
+                            "Open the tool"
                         }
                     }
                 }
@@ -208,14 +205,14 @@ fn call_body(shown: &CallShown) -> Markup {
             (outcome_text(shown.message.as_deref(), shown.hint.as_deref()))
             div class="columns" {
                 section class="card" aria-labelledby="timeline" {
-                    h2 id="timeline" { "What happened" }
+                    h2 id="timeline" { "Timeline" }
                     (timeline(shown))
                 }
                 section class="card" aria-labelledby="arguments" {
                     h2 id="arguments" { "Arguments" }
                     @if let Some(arguments) = &shown.arguments { (json(arguments.get())) }
                     @if let Some(sent) = &shown.sent_arguments {
-                        h3 { "What was sent instead" }
+                        h3 { "Arguments as sent" }
                         (json(sent.get()))
                     }
                 }
@@ -226,12 +223,12 @@ fn call_body(shown: &CallShown) -> Markup {
                 @if let Some(result) = &shown.result { (result_block(row.kind, Some(&row.id), result.get())) }
                 @else if shown.result_cut {
                     p class="muted" {
-                        "It is too long to be shown here. "
+                        "The result is too long to show here. "
                         a href={ "/api/v1" (page_path(&["calls", &row.id, "result"])) } download { "Download it" }
                     }
-                } @else { p class="muted" { "There is none." } }
+                } @else { p class="muted" { "No result." } }
                 @if let Some(late) = &shown.late_answer {
-                    h3 { "What the server answered after it was given up" }
+                    h3 { "Response after the call was cancelled" }
                     (json(late.get()))
                 }
             }

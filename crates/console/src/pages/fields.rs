@@ -5,15 +5,13 @@
 use maud::{Markup, html};
 use serde_json::{Map, Value};
 
-/// Maximum number of fields of an object.
 const MAX_FIELDS: usize = 60;
 /// Maximum nesting of objects and lists; deeper values are entered as JSON.
 const MAX_DEPTH: usize = 4;
 /// Placeholder for the index of a list item, which the page's script replaces.
 const INDEX_PLACEHOLDER: &str = "__n__";
 
-/// Renders a field for each member of an object's schema, in this order. Members that `order` does
-/// not name come last.
+/// Renders a field for each member of a schema. Members that `order` does not name come last.
 pub(super) fn fields(schema: &Value, order: &[String], prefix: &str) -> Markup {
     members(schema, schema, order, prefix)
 }
@@ -41,7 +39,6 @@ fn members(schema: &Value, root: &Value, order: &[String], prefix: &str) -> Mark
     }
 }
 
-/// A value to fill in.
 pub(super) struct FormField<'a> {
     pub(super) id: String,
     pub(super) name: &'a str,
@@ -52,14 +49,12 @@ pub(super) struct FormField<'a> {
 }
 
 impl FormField<'_> {
-    /// Returns the resolved schema of the list's items.
     pub(super) fn items(&self) -> Value {
-        let about = &self.about;
-        resolve(&about["items"], self.root)
+        resolve(self.about.get("items").unwrap_or(&Value::Null), self.root)
     }
 
-    /// Returns whether the value is nested too deeply for nested boxes to be readable.
     fn is_deep(&self) -> bool {
+        // Each level adds a part to the id. Boxes nested more deeply are unreadable.
         self.id.matches('-').count() > MAX_DEPTH
     }
 }
@@ -84,7 +79,6 @@ fn field(field: &FormField<'_>) -> Markup {
     }
 }
 
-/// Renders the fields of a nested object.
 fn nested_fields(field: &FormField<'_>) -> Option<Markup> {
     let FormField { id, name, about, root, is_required } = field;
     let inner = about["properties"].as_object()?;
@@ -100,8 +94,7 @@ fn nested_fields(field: &FormField<'_>) -> Option<Markup> {
     })
 }
 
-/// Renders a list whose items need more than one line. Each item has its own box, which the page's
-/// script adds and removes.
+/// Renders a list with a box for each item, which the page's script adds and removes.
 fn list(field: &FormField<'_>) -> Option<Markup> {
     let FormField { id, name, about, root, is_required } = field;
     let about_items = field.items();
@@ -128,7 +121,7 @@ fn list(field: &FormField<'_>) -> Option<Markup> {
                     button type="button" class="link small" data-remove-item="" { "Remove" }
                 }
             }
-            button type="button" class="button small" data-add-item="" { "Add one" }
+            button type="button" class="button small" data-add-item="" { "Add item" }
         }
     })
 }
@@ -157,6 +150,7 @@ pub(super) fn control(field: &FormField<'_>) -> Markup {
         return choose_several(field, &choices);
     }
     match (value_kind(about).as_str(), value_kind(&items).as_str()) {
+        // Not a checkbox: it could not leave an optional value unset.
         ("boolean", _) => choose_one(
             field,
             &[(Value::Bool(true), "yes".to_owned()), (Value::Bool(false), "no".to_owned())],
@@ -172,6 +166,7 @@ pub(super) fn control(field: &FormField<'_>) -> Markup {
 fn text(field: &FormField<'_>) -> Markup {
     let FormField { id, name, about, is_required, .. } = field;
     let default = about["default"].as_str().unwrap_or_default();
+    // A schema cannot say that a text has several lines, so names are the only hint.
     let long = ["content", "text", "body", "code", "message", "prompt", "query", "sql"];
     if takes_file(name, about) {
         return html! {
@@ -180,7 +175,7 @@ fn text(field: &FormField<'_>) -> Markup {
                 (default)
             }
             // The page's script copies the file into the field.
-            input type="file" class="small" data-file=(id) aria-label={ "A file for " (name) };
+            input type="file" class="small" data-file=(id) aria-label={ "File for " (name) };
         };
     }
     if long.contains(name) || default.contains('\n') {
@@ -188,7 +183,7 @@ fn text(field: &FormField<'_>) -> Markup {
             textarea id=(id) data-field=(name) data-kind="string" rows="3"
                 data-required[*is_required] spellcheck="false" { (default) }
             input type="file" class="small" data-file=(id) data-as="text"
-                aria-label={ "A text file for " (name) };
+                aria-label={ "Text file for " (name) };
         };
     }
     let (kind, example) = match about["format"].as_str() {
@@ -208,8 +203,8 @@ fn text(field: &FormField<'_>) -> Markup {
     }
 }
 
-/// Returns whether a string holds the content of a file.
 fn takes_file(name: &str, about: &Value) -> bool {
+    // `data` and `blob` are the protocol's own names for encoded bytes.
     let encoded = about["contentEncoding"].as_str() == Some("base64");
     encoded || about["format"].as_str() == Some("byte") || name == "data" || name == "blob"
 }
@@ -225,7 +220,7 @@ fn lines(field: &FormField<'_>, kind: &str) -> Markup {
         about["default"].as_array().into_iter().flatten().map(shown).collect();
     html! {
         textarea id=(id) class="mono" data-field=(name) data-kind=(kind) rows="2"
-            data-required[*is_required] placeholder="one on each line" spellcheck="false" {
+            data-required[*is_required] placeholder="one per line" spellcheck="false" {
             (default.join("\n"))
         }
     }
@@ -287,9 +282,9 @@ fn as_json(field: &FormField<'_>) -> Markup {
 const MAX_STEPS: usize = 8;
 
 /// Resolves references within the document, and choices that have one alternative besides `null`.
-/// Members next to a reference override those of its target.
 pub(super) fn resolve(about: &Value, root: &Value) -> Value {
     let mut at = about.clone();
+    // A schema may refer to itself.
     for _ in 0..MAX_STEPS {
         let Some(inner) = follow_reference(&at, root) else { break };
         at = overlay(&inner, &at);
@@ -299,6 +294,7 @@ pub(super) fn resolve(about: &Value, root: &Value) -> Value {
 
 fn follow_reference(at: &Value, root: &Value) -> Option<Value> {
     if let Some(place) = at["$ref"].as_str() {
+        // Only within the schema: a remote reference would make the console fetch a URL.
         return root.pointer(place.strip_prefix('#')?).cloned();
     }
     let several = ["anyOf", "oneOf", "allOf"].into_iter().find_map(|key| at[key].as_array())?;
@@ -310,6 +306,7 @@ fn follow_reference(at: &Value, root: &Value) -> Option<Value> {
 }
 
 fn overlay(inner: &Value, outer: &Value) -> Value {
+    // A title or default next to a reference is more specific than that of its target.
     let mut members: Map<String, Value> = inner.as_object().cloned().unwrap_or_default();
     for (name, value) in outer.as_object().into_iter().flatten() {
         if !["$ref", "anyOf", "oneOf", "allOf"].contains(&name.as_str()) {
@@ -335,6 +332,7 @@ pub(super) fn choices(about: &Value) -> Option<Vec<(Value, String)>> {
         other => other.to_string(),
     };
     if let Some(values) = about["enum"].as_array() {
+        // From the elicitation schemas of the protocol; not part of JSON Schema.
         let titles = &about["enumNames"];
         let named = values.iter().enumerate().map(|(number, value)| {
             let title = titles[number].as_str().map(str::to_owned);

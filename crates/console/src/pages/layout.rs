@@ -17,12 +17,17 @@ use crate::reply::{self, ApiError};
 
 /// The content of a page, without the layout.
 pub(super) struct ConsolePage {
-    pub(super) title: String,
-    pub(super) section: ConsoleSection,
-    pub(super) body: Markup,
+    title: String,
+    section: ConsoleSection,
+    body: Markup,
 }
 
-/// The sections of the navigation.
+impl ConsolePage {
+    pub(super) fn new(title: &str, section: ConsoleSection, body: Markup) -> Self {
+        Self { title: title.to_owned(), section, body }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum ConsoleSection {
     Overview,
@@ -77,7 +82,6 @@ impl ConsoleSection {
     }
 }
 
-/// A request of a signed-in browser for a page.
 pub(crate) struct PageRequest {
     pub(super) console: SharedConsole,
     signed: Principal,
@@ -96,7 +100,6 @@ impl FromRequestParts<SharedConsole> for PageRequest {
 }
 
 impl PageRequest {
-    /// Renders a page within the layout.
     pub(super) async fn show(&self, page: ConsolePage) -> Response {
         reply::html(self.frame().await.render(&page))
     }
@@ -109,18 +112,16 @@ impl PageRequest {
         };
         let body = html! {
             div class="empty" {
-                h1 { "That did not work" }
+                h1 { "Something went wrong" }
                 p { (prose(&problem.to_string())) }
                 @if let Some(hint) = problem.hint() { p class="muted" { (hint) } }
-                p { a class="button" href="/" { "To the overview" } }
+                p { a class="button" href="/" { "Back to the overview" } }
             }
         };
-        let section = ConsoleSection::Overview;
-        let page = ConsolePage { title: "Not here".to_owned(), section, body };
+        let page = ConsolePage::new("Error", ConsoleSection::Overview, body);
         reply::html_with(problem.status(), self.frame().await.render(&page))
     }
 
-    /// Returns the names of all servers, for filters.
     pub(super) fn server_names(&self) -> Vec<String> {
         let servers = switchboard_views::servers(&self.console.host);
         servers.into_iter().map(|server| server.name).collect()
@@ -146,7 +147,7 @@ impl PageFrame<'_> {
             html lang="en" {
                 (head(&page.title, &HeadExtras::Token(self.token)))
                 body {
-                    a class="skip" href="#main" { "Skip to the content" }
+                    a class="skip" href="#main" { "Skip to content" }
                     header class="side" {
                         div class="stay" {
                             a class="brand" href="/" {
@@ -184,7 +185,7 @@ impl PageFrame<'_> {
                 @if section == ConsoleSection::Reviews {
                     span data-live="waiting-count" {
                         @if self.waiting > 0 {
-                            span class="count" aria-label="waiting" { (self.waiting) }
+                            span class="count" aria-label="pending" { (self.waiting) }
                         }
                     }
                 }
@@ -193,22 +194,21 @@ impl PageFrame<'_> {
     }
 }
 
-/// Optional elements in the head of a page.
 pub(super) enum HeadExtras<'a> {
     Nothing,
     /// The CSRF token, on pages with actions.
     Token(&'a str),
-    /// An immediate redirect to the overview.
+    /// An immediate redirect to the overview. The CSP allows no inline script.
     Onward,
 }
 
-/// Renders the head of a page.
 pub(super) fn head(title: &str, more: &HeadExtras<'_>) -> Markup {
     html! {
         head {
             meta charset="utf-8";
             meta name="viewport" content="width=device-width, initial-scale=1";
             meta name="color-scheme" content="light dark";
+            // A proxy may make the console public by mistake.
             meta name="robots" content="noindex";
             @match more {
                 HeadExtras::Nothing => {},

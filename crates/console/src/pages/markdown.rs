@@ -1,5 +1,4 @@
-//! Rendering of untrusted Markdown as a safe subset: no raw HTML, no remote images, no clickable
-//! links.
+//! Rendering of untrusted Markdown: no raw HTML, no remote images, no clickable links.
 
 use std::borrow::Cow;
 
@@ -11,7 +10,6 @@ use super::media::picture;
 /// Maximum nesting; deeper elements are rendered without their tags.
 const MAX_DEPTH: usize = 24;
 
-/// Renders Markdown as HTML.
 pub(super) fn markdown(text: &str) -> Markup {
     let options =
         Options::ENABLE_TABLES | Options::ENABLE_STRIKETHROUGH | Options::ENABLE_TASKLISTS;
@@ -27,6 +25,7 @@ pub(super) fn looks_like_markdown(text: &str) -> bool {
     let mut headings = 0;
     let mut items = 0;
     let mut certain = false;
+    // The beginning decides; a result may have millions of lines.
     for line in text.lines().take(400).map(str::trim_start) {
         let marks = line.len() - line.trim_start_matches('#').len();
         headings += usize::from((1..=6).contains(&marks) && line.get(marks..=marks) == Some(" "));
@@ -146,6 +145,7 @@ fn escape(text: &str) -> String {
 
 /// Returns the end of a link's text and its URL, which is shown but not clickable.
 fn address(to: &str) -> String {
+    // An anchor leads within the text, so its address says nothing.
     if to.starts_with('#') {
         return "</span>".to_owned();
     }
@@ -156,11 +156,11 @@ fn address(to: &str) -> String {
 fn image(from: &str) -> (Cow<'static, str>, Cow<'static, str>) {
     let data = from.strip_prefix("data:").and_then(|rest| rest.split_once(";base64,"));
     if let Some(Ok(source)) = data.map(|(_, data)| picture(data)) {
-        let shown = html! { img class="picture" src=(source) alt="A picture of the text"; };
+        let shown = html! { img class="picture" src=(source) alt="Image in the text"; };
         return (shown.into_string().into(), "".into());
     }
     let from: String = from.chars().take(300).collect();
-    ("<span class=\"tag\">picture</span> <span>".into(), address(&from).into())
+    ("<span class=\"tag\">image</span> <span>".into(), address(&from).into())
 }
 
 #[cfg(test)]

@@ -6,9 +6,8 @@
 use base64::Engine as _;
 use base64::prelude::BASE64_STANDARD;
 
-/// Maximum length of an image in base64.
 const MAX_BASE64_BYTES: usize = 6 << 20;
-/// Maximum number of pixels of an image.
+/// Maximum number of pixels of an image: 160 MB when decoded.
 const MAX_PIXELS: u64 = 40_000_000;
 
 /// Returns a data URL of the image, or the reason why it is not shown.
@@ -17,11 +16,11 @@ pub(super) fn picture(data: &str) -> Result<String, &'static str> {
         return Err("it is too large");
     }
     let plain: String = data.split_ascii_whitespace().collect();
-    let bytes = BASE64_STANDARD.decode(&plain).map_err(|_| "its data cannot be read")?;
-    let (kind, measures) = kind(&bytes).ok_or("it is not of a kind that is shown here")?;
-    let (width, height) = measures.ok_or("its measures cannot be read")?;
+    let bytes = BASE64_STANDARD.decode(&plain).map_err(|_| "its data is not valid base64")?;
+    let (kind, measures) = kind(&bytes).ok_or("its format is not supported")?;
+    let (width, height) = measures.ok_or("its dimensions cannot be read")?;
     if width * height > MAX_PIXELS || width == 0 || height == 0 {
-        return Err("its measures are too large");
+        return Err("its dimensions are zero or too large");
     }
     Ok(format!("data:{kind};base64,{}", BASE64_STANDARD.encode(&bytes)))
 }
@@ -67,8 +66,10 @@ fn width_then_height(bytes: &[u8], at: usize, length: usize, order: ByteOrder) -
 /// Reads the dimensions from the first frame header. The segments before it are skipped.
 fn jpeg(bytes: &[u8]) -> Dimensions {
     let mut at = 2;
+    // Bounded, so that crafted segments cannot keep the loop busy.
     for _ in 0..1_000 {
         let mark = number(bytes, at, 2, ByteOrder::Big)?;
+        // SOF markers; 0xffc4, 0xffc8 and 0xffcc are tables and reserved codes in that range.
         let is_frame =
             (0xffc0..=0xffcf).contains(&mark) && ![0xffc4, 0xffc8, 0xffcc].contains(&mark);
         if is_frame {
@@ -93,6 +94,7 @@ fn webp(bytes: &[u8]) -> Dimensions {
         }
         b"VP8L" => {
             let bits = number(bytes, 21, 4, ByteOrder::Little)?;
+            // Two values of 14 bits, each one less than the size.
             Some(((bits & 0x3fff) + 1, (bits >> 14 & 0x3fff) + 1))
         }
         b"VP8 " => {
@@ -103,18 +105,16 @@ fn webp(bytes: &[u8]) -> Dimensions {
     }
 }
 
-/// Maximum length of a sound in base64.
 const MAX_SOUND_BYTES: usize = 16 << 20;
 
-/// Returns a data URL of the sound, or the reason why it is not played. The format is detected from
-/// the bytes, not taken from the server.
+/// Returns a data URL of the sound, or the reason why it is not played.
 pub(super) fn sound(data: &str) -> Result<String, &'static str> {
     if data.len() > MAX_SOUND_BYTES {
         return Err("it is too long");
     }
     let plain: String = data.split_ascii_whitespace().collect();
-    let bytes = BASE64_STANDARD.decode(&plain).map_err(|_| "its data cannot be read")?;
-    let kind = sound_kind(&bytes).ok_or("it is not of a kind that is played here")?;
+    let bytes = BASE64_STANDARD.decode(&plain).map_err(|_| "its data is not valid base64")?;
+    let kind = sound_kind(&bytes).ok_or("its format is not supported")?;
     Ok(format!("data:{kind};base64,{}", BASE64_STANDARD.encode(&bytes)))
 }
 
@@ -171,16 +171,16 @@ mod tests {
             assert!(shown.starts_with(&format!("data:{expected};base64,")), "{shown}");
         }
         for (bytes, why) in [
-            (b"<svg onload=alert(1)>".to_vec(), "it is not of a kind that is shown here"),
-            (b"<html><script>".to_vec(), "it is not of a kind that is shown here"),
-            (png(60_000, 60_000), "its measures are too large"),
-            (png(0, 1), "its measures are too large"),
-            (b"\x89PNG\r\n\x1a\n".to_vec(), "its measures cannot be read"),
-            (b"\xff\xd8\xff\xff\xff\xff".to_vec(), "its measures cannot be read"),
+            (b"<svg onload=alert(1)>".to_vec(), "its format is not supported"),
+            (b"<html><script>".to_vec(), "its format is not supported"),
+            (png(60_000, 60_000), "its dimensions are zero or too large"),
+            (png(0, 1), "its dimensions are zero or too large"),
+            (b"\x89PNG\r\n\x1a\n".to_vec(), "its dimensions cannot be read"),
+            (b"\xff\xd8\xff\xff\xff\xff".to_vec(), "its dimensions cannot be read"),
         ] {
             assert_eq!(picture(&BASE64_STANDARD.encode(&bytes)), Err(why));
         }
-        assert_eq!(picture("\"><script>"), Err("its data cannot be read"));
+        assert_eq!(picture("\"><script>"), Err("its data is not valid base64"));
         assert_eq!(picture(&"A".repeat(50 << 20)), Err("it is too large"));
     }
 
@@ -201,9 +201,9 @@ mod tests {
         }
         for bytes in [&b"<html>"[..], b"RIFF\0\0\0\0WEBP", b"\xff\xd8\xff", b"", b"\xff\xe0"] {
             let why = sound(&BASE64_STANDARD.encode(bytes));
-            assert_eq!(why, Err("it is not of a kind that is played here"), "{bytes:?}");
+            assert_eq!(why, Err("its format is not supported"), "{bytes:?}");
         }
-        assert_eq!(sound("\"><script>"), Err("its data cannot be read"));
+        assert_eq!(sound("\"><script>"), Err("its data is not valid base64"));
         assert_eq!(sound(&"A".repeat(MAX_SOUND_BYTES + 1)), Err("it is too long"));
     }
 }

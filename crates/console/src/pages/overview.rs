@@ -12,29 +12,26 @@ use super::relative_time::duration;
 
 pub(crate) async fn overview(asked: PageRequest) -> Response {
     let shown = switchboard_views::overview(&asked.console.host).await;
-    let page = shown.map(|shown| ConsolePage {
-        title: "Overview".to_owned(),
-        section: ConsoleSection::Overview,
-        body: body(&shown),
-    });
+    let page =
+        shown.map(|shown| ConsolePage::new("Overview", ConsoleSection::Overview, body(&shown)));
     asked.respond(page).await
 }
 
 fn body(shown: &OverviewShown) -> Markup {
     let waiting = shown.waiting + held_count(shown);
     html! {
-        (heading("Overview", &html! { "What is connected, what waits for you, and what happened." }))
+        (heading("Overview", &html! { "Servers, pending reviews and recent calls." }))
         div data-live="overview" {
             @if let Some(why) = &shown.refused {
-                p class="note bad" role="alert" { "Calls are refused: " (why) }
+                p class="note bad" role="alert" { "All calls are rejected: " (why) }
             }
             div class="tiles" {
                 (tile("Servers", "/servers", &servers_count(shown), &by_state(shown)))
-                (tile("Waiting for you", "/reviews", &html! {
+                (tile("Pending reviews", "/reviews", &html! {
                     span class=[(waiting > 0).then_some("attention")] { (waiting) }
                 }, &waiting_notice(shown)))
                 (tile("Calls, last hour", "/calls", &html! { (shown.hour.calls) }, &html! {
-                    (rate(shown)) " a minute"
+                    (rate(shown)) " per minute"
                 }))
                 (tile("Errors", "/calls", &html! { (error_share(shown)) }, &html! {
                     (shown.hour.failed) " of " (shown.hour.ended)
@@ -58,7 +55,7 @@ fn body(shown: &OverviewShown) -> Markup {
             @if !shown.held.is_empty() {
                 section aria-labelledby="held" {
                     div class="row-heading" {
-                        h2 id="held" { "Held until you have looked" }
+                        h2 id="held" { "In quarantine until you approve" }
                         a href="/reviews" { "All reviews" }
                     }
                     (quarantined_servers(&shown.held))
@@ -67,7 +64,7 @@ fn body(shown: &OverviewShown) -> Markup {
             @if !shown.pinned_unseen.is_empty() { (unseen(shown)) }
             @if !shown.found.is_empty() {
                 section class="card" aria-labelledby="findings" {
-                    h2 id="findings" { "What the scanner found" }
+                    h2 id="findings" { "Scanner findings" }
                     (scan_findings(&shown.found))
                 }
             }
@@ -95,7 +92,7 @@ fn held_count(shown: &OverviewShown) -> usize {
 fn waiting_notice(shown: &OverviewShown) -> Markup {
     html! {
         @match (shown.waiting, held_count(shown)) {
-            (0, 0) => { "nothing waits" },
+            (0, 0) => { "none" },
             (0, held) => { (count(held, "changed definition")) },
             (waiting, 0) => { (count(waiting, "question")) },
             (waiting, held) => { (count(waiting, "question")) ", " (count(held, "changed definition")) },
@@ -130,13 +127,12 @@ fn by_state(shown: &OverviewShown) -> Markup {
     }
 }
 
-/// Renders the servers that were pinned without a review.
 fn unseen(shown: &OverviewShown) -> Markup {
     html! {
         details class="card" {
             summary {
                 (count(shown.pinned_unseen.len(), "new server"))
-                " pinned as they are: nobody was there to be asked"
+                " pinned without a review: no person could be asked"
             }
             ul class="plain" {
                 @for one in &shown.pinned_unseen {
@@ -156,7 +152,7 @@ fn unseen(shown: &OverviewShown) -> Markup {
 fn attention(shown: &OverviewShown) -> Markup {
     html! {
         section class="card" aria-labelledby="attention" {
-            h2 id="attention" { "Servers that need something" }
+            h2 id="attention" { "Servers that need attention" }
             ul class="plain" {
                 @for server in &shown.attention {
                     li {
@@ -191,7 +187,6 @@ fn duration_text(milliseconds: Option<f64>) -> String {
 const WIDTH: f64 = 360.0;
 const HEIGHT: f64 = 72.0;
 
-/// Renders the calls per minute as bars, with failed calls in another color.
 fn calls_chart(minutes: &[MinuteShown]) -> Markup {
     let most = minutes.iter().map(|minute| minute.calls).max().unwrap_or(0).max(1);
     let step = WIDTH / minutes.len().max(1) as f64;
@@ -201,6 +196,7 @@ fn calls_chart(minutes: &[MinuteShown]) -> Markup {
             @for (number, minute) in minutes.iter().enumerate() {
                 @let left = number as f64 * step;
                 @if minute.calls > 0 {
+                    // A single call among thousands is still visible.
                     (bar("bar", left, step, tall(minute.calls).max(2.0)))
                 }
                 @if minute.failed > 0 {
@@ -208,13 +204,13 @@ fn calls_chart(minutes: &[MinuteShown]) -> Markup {
                 }
             }
         }))
-        (scale(&format!("{most} per minute at most")))
+        (scale(&format!("up to {most} per minute")))
     }
 }
 
-/// Renders the median and the 99th percentile of durations per minute.
 fn durations_chart(minutes: &[MinuteShown]) -> Markup {
     let all = minutes.iter().flat_map(|minute| [minute.p50_milliseconds, minute.p99_milliseconds]);
+    // Never zero, because the chart divides by it.
     let most = all.flatten().fold(0.1, f64::max);
     let step = WIDTH / minutes.len().max(1) as f64;
     let points = |of: fn(&MinuteShown) -> Option<f64>| {
@@ -230,7 +226,7 @@ fn durations_chart(minutes: &[MinuteShown]) -> Markup {
             (line("line slow", &points(|minute| minute.p99_milliseconds)))
             (line("line", &points(|minute| minute.p50_milliseconds)))
         }))
-        (scale(&format!("{} at most", duration(most))))
+        (scale(&format!("up to {}", duration(most))))
     }
 }
 
@@ -253,10 +249,10 @@ fn bar(class: &str, left: f64, step: f64, height: f64) -> Markup {
     }
 }
 
-/// Renders a line through the points. A single point becomes a short stroke.
 fn line(class: &str, points: &[(f64, f64)]) -> Markup {
     let written = |(x, y): &(f64, f64)| format!("{x:.1},{y:.1}");
     let mut all: Vec<String> = points.iter().map(written).collect();
+    // A line needs two points, so a single one becomes a short stroke.
     if let [(x, y)] = points {
         all.push(written(&(x + 3.0, *y)));
     }

@@ -4,7 +4,6 @@ use maud::{Markup, html};
 use switchboard_core::Risk;
 use switchboard_text::encode_component;
 
-/// Renders the state of a server as a badge.
 pub(super) fn state(word: &str) -> Markup {
     let tone = match word {
         "ready" => "good",
@@ -16,11 +15,11 @@ pub(super) fn state(word: &str) -> Markup {
     badge(tone, word)
 }
 
-/// Renders the outcome of a call as a badge.
 pub(super) fn outcome(word: &str) -> Markup {
     let tone = match word {
         "ok" => "good",
         "running" | "under way" => "busy",
+        // Decisions of people and rules, not failures.
         "denied" | "rejected" | "cancelled" => "quiet",
         "tool_error" | "not_sent" | "refused" => "warn",
         _ => "bad",
@@ -28,8 +27,8 @@ pub(super) fn outcome(word: &str) -> Markup {
     badge(tone, &word.replace('_', " "))
 }
 
-/// Renders a word with a colored dot. The word is always there: color alone is not accessible.
 pub(super) fn badge(tone: &str, word: &str) -> Markup {
+    // The word is always there: color alone is not accessible.
     html! { span class={ "badge " (tone) } { span class="dot" aria-hidden="true" {} (word) } }
 }
 
@@ -66,12 +65,10 @@ pub(super) fn empty_state(title: &str, hint: &Markup) -> Markup {
     html! { div class="empty" { h2 { (title) } p class="muted" { (hint) } } }
 }
 
-/// Renders the heading of a page.
 pub(super) fn heading(title: &str, about: &Markup) -> Markup {
     html! { div class="heading" { h1 { (title) } p class="muted" { (about) } } }
 }
 
-/// Renders a risk score with its reasons.
 pub(super) fn risk_line(risk: &Risk) -> Markup {
     let tone = match risk.score {
         70.. => "bad",
@@ -98,8 +95,8 @@ pub(super) fn pretty(text: &str) -> String {
     let mut depth = 0_usize;
     let mut in_string = false;
     let mut is_escaped = false;
-    let looks_like_json = text.trim_start().starts_with(['{', '[']);
-    if !looks_like_json {
+    // A scan, not a parser: parsing would drop duplicate keys and normalize numbers.
+    if !text.trim_start().starts_with(['{', '[']) {
         return text.to_owned();
     }
     let mut signs = text.chars().peekable();
@@ -144,9 +141,9 @@ pub(super) fn pretty(text: &str) -> String {
     out
 }
 
-/// Starts a line. The indentation is limited, so that deep nesting does not make lines long.
 fn new_line(out: &mut String, depth: usize) {
     out.push('\n');
+    // Limited, so that deeply nested values do not multiply the length of a document.
     for _ in 0..depth.min(40) {
         out.push_str("  ");
     }

@@ -14,10 +14,8 @@ use super::parts::{empty_state, heading, page_path, prose};
 use super::relative_time::when;
 use crate::console::Console;
 
-/// Maximum length of the rules in the form.
 const MAX_RULES_BYTES: u64 = 1 << 20;
 
-/// The call to fill in when the page is opened from a tool.
 #[derive(Debug, Default, Deserialize)]
 pub(crate) struct TryCallQuery {
     server: Option<String>,
@@ -27,16 +25,13 @@ pub(crate) struct TryCallQuery {
 pub(crate) async fn policy(asked: PageRequest, Query(to_try): Query<TryCallQuery>) -> Response {
     let servers = asked.server_names();
     let rules = own_rules(&asked.console);
-    let page = ConsolePage {
-        title: "Policy".to_owned(),
-        section: ConsoleSection::Policy,
-        body: body(&switchboard_views::policy(&asked.console.host), &servers, &to_try, &rules),
-    };
-    asked.show(page).await
+    let shown = switchboard_views::policy(&asked.console.host);
+    let body = body(&shown, &servers, &to_try, &rules);
+    asked.show(ConsolePage::new("Policy", ConsoleSection::Policy, body)).await
 }
 
-/// Returns the text of the user's rules for the form, or an empty string if they cannot be read.
 fn own_rules(console: &Console) -> String {
+    // Without a readable file, the form starts empty.
     let file = console.places.level_files(PolicyLevel::User, "policy.json").pop();
     let open = file.and_then(|file| std::fs::File::open(file).ok());
     let mut text = String::new();
@@ -47,14 +42,14 @@ fn own_rules(console: &Console) -> String {
 fn body(shown: &PolicyShown, servers: &[String], to_try: &TryCallQuery, rules: &str) -> Markup {
     html! {
         (heading("Policy", &html! {
-            "What may run, what is asked and what is refused. The strictest level counts."
+            "Rules that allow calls, ask for approval or deny them. The strictest level wins."
         }))
         div data-live="policy" {
             (switches(shown))
             @if shown.levels.iter().all(|level| level.rules.is_empty()) {
                 (empty_state("No rules", &html! {
-                    "What nobody allowed is asked. Write some into " code { "policy.json" }
-                    "; " code { "switchboard policy --help" } " tells more."
+                    "Calls that nothing allows need approval. Write rules to " code { "policy.json" }
+                    "; see " code { "switchboard policy --help" } "."
                 }))
             }
             @for level in shown.levels.iter().filter(|level| level.file.is_some()) { (level_card(level)) }
@@ -66,7 +61,7 @@ fn body(shown: &PolicyShown, servers: &[String], to_try: &TryCallQuery, rules: &
                 div id="explained" aria-live="polite" {}
             }
             section class="card" aria-labelledby="what-if" {
-                h2 id="what-if" { "What if the rules were others" }
+                h2 id="what-if" { "Test changed rules" }
                 (what_if_form(rules))
                 div id="compared" aria-live="polite" {}
             }
@@ -85,10 +80,10 @@ fn switches(shown: &PolicyShown) -> Markup {
     };
     html! {
         dl class="facts card" {
-            (switch("Always allowed", shown.auto_approve, "tools of `autoApprove` run unasked"))
-            (switch("Taint", shown.taint, "after foreign text, what changes something is asked"))
-            (switch("Pins", shown.pins, "changed definitions are held"))
-            (switch("Scanner", shown.scan, "attacks in definitions are held"))
+            (switch("Auto-approval", shown.auto_approve, "tools in `autoApprove` run without approval"))
+            (switch("Taint", shown.taint, "after untrusted data, calls with side effects need approval"))
+            (switch("Pins", shown.pins, "changed definitions are quarantined"))
+            (switch("Scanner", shown.scan, "definitions that contain attacks are quarantined"))
         }
     }
 }
@@ -103,7 +98,7 @@ fn level_card(level: &LevelShown) -> Markup {
             }
             div class="scroll" {
                 table {
-                    thead { tr { th { "Effect" } th { "Of" } th { "When" } th { "Name" } th { "Line" } } }
+                    thead { tr { th { "Effect" } th { "Target" } th { "When" } th { "Name" } th { "Line" } } }
                     tbody {
                         @for rule in &level.rules {
                             tr {
@@ -117,7 +112,7 @@ fn level_card(level: &LevelShown) -> Markup {
                             }
                         }
                         @if level.rules.is_empty() {
-                            tr { td colspan="5" class="muted" { "This file says nothing about calls." } }
+                            tr { td colspan="5" class="muted" { "This file has no rules for calls." } }
                         }
                     }
                 }
@@ -126,12 +121,10 @@ fn level_card(level: &LevelShown) -> Markup {
     }
 }
 
-/// Returns the name of a file without its folders.
 fn file_name(file: &str) -> &str {
     file.rsplit(['/', '\\']).next().unwrap_or(file)
 }
 
-/// Renders an effect as a badge.
 pub(super) fn effect(word: &str) -> Markup {
     let tone = match word {
         "allow" => "good",
@@ -167,7 +160,7 @@ fn try_form(servers: &[String], to_try: &TryCallQuery) -> Markup {
             }
             div class="pair" {
                 div class="field" {
-                    label for="try-caller" { "Who calls" }
+                    label for="try-caller" { "Caller" }
                     select id="try-caller" data-member="caller" {
                         option value="model" { "a model" } option value="client" { "a client" }
                         option value="person" { "a person" }
@@ -193,7 +186,7 @@ fn what_if_form(rules: &str) -> Markup {
     html! {
         form data-call="/api/v1/policy/what-if" data-into="compared" autocomplete="off" {
             div class="field" {
-                label for="what-if-text" { "Rules of the user" }
+                label for="what-if-text" { "User rules" }
                 textarea id="what-if-text" class="mono" rows="8" data-member="text"
                     spellcheck="false" placeholder="{ \"rules\": [ … ] }" { (rules) }
             }
@@ -205,7 +198,6 @@ fn what_if_form(rules: &str) -> Markup {
     }
 }
 
-/// Renders the explanation of a verdict.
 pub(crate) fn explanation(shown: &ExplainedShown) -> Markup {
     html! {
         div class="ran" {
@@ -214,7 +206,7 @@ pub(crate) fn explanation(shown: &ExplainedShown) -> Markup {
                 span class="muted small" { "risk " (shown.risk) " of 100" }
             }
             p { (prose(&shown.by)) }
-            @if shown.is_readonly { p class="muted" { "Only what changes nothing may run." } }
+            @if shown.is_readonly { p class="muted" { "Only read-only tools may run here." } }
             @if !shown.levels.is_empty() {
                 ul class="plain" {
                     @for ruling in &shown.levels {
@@ -237,21 +229,20 @@ pub(crate) fn explanation(shown: &ExplainedShown) -> Markup {
     }
 }
 
-/// Renders the recorded calls on which changed rules would have decided differently.
 pub(crate) fn what_if(shown: &WhatIfShown) -> Markup {
     html! {
         div class="ran" {
             p {
                 strong { (shown.differences.len()) } " of " (shown.calls) " calls of the last "
-                (shown.hours) " hours would be decided otherwise."
+                (shown.hours) " hours would get a different verdict."
                 @if shown.calls >= shown.most as usize {
-                    span class="muted" { " Only the newest " (shown.most) " were looked at." }
+                    span class="muted" { " Only the newest " (shown.most) " were replayed." }
                 }
             }
             @if !shown.differences.is_empty() {
                 div class="scroll" {
                     table {
-                        thead { tr { th { "When" } th { "What" } th { "Today" } th { "Then" } th { "By" } } }
+                        thead { tr { th { "Time" } th { "Target" } th { "Current" } th { "New" } th { "Rule" } } }
                         tbody {
                             @for one in &shown.differences {
                                 tr {

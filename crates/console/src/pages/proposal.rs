@@ -13,15 +13,15 @@ pub(crate) fn proposal(proposal: &Proposal) -> Markup {
     html! {
         div class="stack" {
             @if is_empty && proposal.unreadable.is_empty() {
-                (empty_state("No server was found", &html! {
-                    "Paste its configuration, search a registry, or write it by hand."
+                (empty_state("No servers found", &html! {
+                    "Paste a configuration, search a registry, or enter a server by hand."
                 }))
             }
             @if addable > 1 {
                 div class="card row-heading chosen-bar" {
                     span { (count(addable, "server")) " can be added." }
                     button type="button" class="button primary" data-add-chosen="" {
-                        "Add those that are chosen"
+                        "Add selected servers"
                     }
                 }
             }
@@ -30,7 +30,7 @@ pub(crate) fn proposal(proposal: &Proposal) -> Markup {
             }
             @if !proposal.left_out.is_empty() {
                 div class="note" {
-                    p { "Left out:" }
+                    p { "Skipped:" }
                     ul { @for one in &proposal.left_out { li { (prose(one)) } } }
                 }
             }
@@ -61,7 +61,7 @@ fn card(number: usize, one: &ProposedServer, is_one_of_many: bool) -> Markup {
                     @if can_be_added(one) && is_one_of_many {
                         // Dangerous servers are never preselected.
                         input type="checkbox" data-chosen="" checked[!one.findings.iter().any(EntryFinding::is_danger) && !one.exists]
-                            aria-label={ "Choose " (one.name.as_deref().unwrap_or("this server")) };
+                            aria-label={ "Select " (one.name.as_deref().unwrap_or("this server")) };
                     }
                     (name_field(one))
                     @if let Some(source) = &one.source { span class="tag" { (source.product) } }
@@ -88,7 +88,7 @@ fn card(number: usize, one: &ProposedServer, is_one_of_many: bool) -> Markup {
             @if one.exists && one.problem.is_none() && stays.is_none() {
                 label class="check" {
                     input type="checkbox" data-member="replace" data-kind="yes" required;
-                    " There is a server of this name: replace it"
+                    " Replace the existing server of this name"
                 }
             }
             details {
@@ -105,8 +105,7 @@ fn card(number: usize, one: &ProposedServer, is_one_of_many: bool) -> Markup {
 fn hidden_fields(one: &ProposedServer) -> Markup {
     html! {
         @match one.source.as_ref().and_then(|source| Some((source, source.digest.as_ref()?))) {
-            // The entry's values stay in the other product's file: the form only identifies the
-            // entry.
+            // The entry's values stay in the other product's file; the form identifies the entry.
             Some((source, digest)) => {
                 input type="hidden" data-member="place" value=(source.place);
                 input type="hidden" data-member="name" value=(source.name);
@@ -126,7 +125,7 @@ fn name_field(one: &ProposedServer) -> Markup {
         @if let Some(name) = &one.name {
             h3 { (name) }
             @if let Some(source) = one.source.as_ref().filter(|source| source.name != *name) {
-                span class="muted small" { "there " (source.name) }
+                span class="muted small" { "called " (source.name) " there" }
             }
             input type="hidden" data-member=(member) value=(name);
         } @else {
@@ -144,7 +143,7 @@ fn notes(one: &ProposedServer) -> Markup {
             ul class="small muted notes" {
                 @for note in &one.notes { li { (prose(note)) } }
                 @for key in &one.plain_secrets {
-                    li { code { (key) } " is a secret that everybody can read in the file" }
+                    li { code { (key) } " is a secret in plain text" }
                 }
             }
         }
@@ -161,7 +160,7 @@ pub(super) fn dangers(findings: &[EntryFinding], prefix: &str) -> Markup {
                     label class="check" for={ (prefix) "-" (number) } {
                         input id={ (prefix) "-" (number) } type="checkbox" data-agreed=(finding.word)
                             required;
-                        " I have looked at it and want it (" (finding.word) ")"
+                        " I have reviewed this and accept it (" (finding.word) ")"
                     }
                 }
             } @else { div class="note" { p { (prose(&finding.message)) } } }

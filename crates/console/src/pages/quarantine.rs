@@ -6,10 +6,8 @@ use switchboard_host::{NewDefinition, NewServer};
 use switchboard_trust::PinKind;
 use switchboard_views::{FoundShown, HeldServerShown, HeldShown, scan_finding};
 
-use super::parts::risk_line;
-use super::parts::{count, json, page_path, prose, server_link};
+use super::parts::{count, json, page_path, prose, risk_line, server_link};
 
-/// Renders everything in quarantine, with a card per server.
 pub(super) fn quarantined_servers(servers: &[HeldServerShown]) -> Markup {
     html! {
         @for server in servers {
@@ -28,14 +26,14 @@ fn server_card(held: &HeldServerShown) -> Markup {
         article class="card held" {
             div class="row-heading" {
                 h3 {
-                    (server_link(&held.server)) span class="muted" { " offers something else" }
+                    (server_link(&held.server)) span class="muted" { " has changed definitions" }
                 }
                 @if approvable.len() > 1 || held.whole.is_some() && !approvable.is_empty() {
-                    (approve_button(&held.server, &approvable, &format!("Approve all {}", approvable.len())))
+                    (approve_button(&held.server, &approvable, &format!("Approve all {}", approvable.len()), None))
                 }
             }
             @if let Some(why) = &held.whole {
-                p class="note" { "Nothing of it is used: " (why) "." }
+                p class="note" { "The whole server is in quarantine: " (why) "." }
             }
             @for one in &held.definitions { (definition(one, held.whole.is_none())) }
         }
@@ -55,7 +53,7 @@ fn definition(held: &HeldShown, by_itself: bool) -> Markup {
                     span class="tag warn" { (held.why) }
                 }
                 @if held.can_be_approved && by_itself {
-                    (approve_button(&held.server, &[held], "Approve"))
+                    (approve_button(&held.server, &[held], "Approve", None))
                 }
             }
             (diff(held))
@@ -63,10 +61,10 @@ fn definition(held: &HeldShown, by_itself: bool) -> Markup {
     }
 }
 
-/// Renders a diff. The signs mark removed and added lines, because color alone is not accessible.
 pub(super) fn diff(held: &HeldShown) -> Markup {
+    // The signs stay in the text, because color alone is not accessible.
     html! {
-        pre class="code diff" tabindex="0" aria-label="What is different" {
+        pre class="code diff" tabindex="0" aria-label="Changes" {
             @for line in &held.diff {
                 span class=(tone(line)) { (line) "\n" }
             }
@@ -82,18 +80,14 @@ fn tone(line: &str) -> &'static str {
     }
 }
 
-/// Renders a button that approves exactly the definitions that are shown.
-fn approve_button(server: &str, held: &[&HeldShown], label: &str) -> Markup {
-    approve_and_go(server, held, label, None)
-}
-
-/// Renders the same button, which then opens another page.
-pub(super) fn approve_and_go(
+/// Renders a button that approves exactly the definitions that are shown, and may then open a page.
+pub(super) fn approve_button(
     server: &str,
     held: &[&HeldShown],
     label: &str,
     then: Option<&str>,
 ) -> Markup {
+    // The digests pin the approval to what this page shows.
     let shown: Vec<Value> = held
         .iter()
         .map(|one| json!({"kind": one.kind, "name": one.name, "digest": one.digest}))
@@ -105,7 +99,6 @@ pub(super) fn approve_and_go(
     }
 }
 
-/// Renders the findings of the scanner.
 pub(super) fn scan_findings(all: &[FoundShown]) -> Markup {
     html! {
         ul class="plain" {
@@ -128,21 +121,19 @@ pub(super) fn scan_findings(all: &[FoundShown]) -> Markup {
 /// How many tools are shown; the others are collapsed.
 const MAX_VISIBLE_TOOLS: usize = 12;
 
-/// Renders the review of a new server.
 pub(super) fn first_use(held: &HeldServerShown, new: &NewServer) -> Markup {
     let shown: Vec<&HeldShown> = held.definitions.iter().collect();
-    let tools: Vec<&NewDefinition> = definitions_by_kind(new, PinKind::Tool).collect();
-    let others: Vec<&NewDefinition> =
-        new.definitions.iter().filter(|one| one.kind != PinKind::Tool).collect();
+    let (tools, others): (Vec<&NewDefinition>, Vec<&NewDefinition>) =
+        new.definitions.iter().partition(|one| one.kind == PinKind::Tool);
     let findings: Vec<_> = new.found.iter().map(scan_finding).collect();
     html! {
         article class="card held attention-card" {
             div class="row-heading" {
                 h3 { (server_link(&held.server)) span class="muted" { " is new" } }
-                (approve_and_go(&held.server, &shown, "Use it as it is", None))
+                (approve_button(&held.server, &shown, "Approve as shown", None))
             }
             p class="note" {
-                "Nothing of it is used before you agree to what it offers. To leave it for now, do nothing."
+                "The server is not used until you approve its offers. To decide later, do nothing."
             }
             p { span class="mono how" { (new.how) } }
             @if !new.entry_findings.is_empty() {
@@ -161,13 +152,13 @@ pub(super) fn first_use(held: &HeldServerShown, new: &NewServer) -> Markup {
                 }
             }
             @if !others.is_empty() {
-                h4 { "Also" }
+                h4 { "Other definitions" }
                 ul class="plain" { @for one in &others { li { (new_definition(one)) } } }
             }
             @if findings.is_empty() {
-                p class="muted" { "The scanner found nothing in it." }
+                p class="muted" { "No scanner findings." }
             } @else {
-                h4 { "What the scanner found" }
+                h4 { "Scanner findings" }
                 (scan_findings(&findings))
             }
         }
@@ -180,14 +171,10 @@ fn new_definition(one: &NewDefinition) -> Markup {
             @if one.name.is_empty() { strong { "Instructions" } }
             @else { strong class="mono" { (one.name) } }
             @if one.kind != PinKind::Tool { span class="tag" { (one.kind.as_str()) } }
-            @for hint in &one.hints { span class="tag" { "says " (hint) } }
+            @for hint in &one.hints { span class="tag" { "claims " (hint) } }
         }
         @if !one.says.is_empty() { span { (one.says) } }
         @if let Some(risk) = &one.risk { (risk_line(risk)) }
         details { summary { "Definition" } (json(&one.definition)) }
     }
-}
-
-fn definitions_by_kind(new: &NewServer, kind: PinKind) -> impl Iterator<Item = &NewDefinition> {
-    new.definitions.iter().filter(move |one| one.kind == kind)
 }

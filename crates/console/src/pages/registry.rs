@@ -7,16 +7,15 @@ use super::parts::{empty_state, json, page_path, prose};
 use super::proposal::dangers;
 use crate::views::registry::{Chosen, FilledIn, RegistryRow, RegistryShown, WayShown};
 
-/// Renders search results, each with a button to show it.
 pub(crate) fn registry_rows(rows: &[RegistryRow]) -> Markup {
     html! {
         @if rows.is_empty() {
-            (empty_state("Nothing was found", &html! {
-                "Try another word; a registry looks at names, titles and descriptions."
+            (empty_state("No servers found", &html! {
+                "Try other words. Registries search names, titles and descriptions."
             }))
         }
         @if rows.iter().any(|row| row.is_old) {
-            div class="note" { p { "A registry cannot be reached; this is what it said before." } }
+            div class="note" { p { "A registry cannot be reached. These results are cached." } }
         }
         ul class="cards many" {
             @for row in rows {
@@ -25,7 +24,7 @@ pub(crate) fn registry_rows(rows: &[RegistryRow]) -> Markup {
                         input type="hidden" data-member="name" value=(row.name);
                         input type="hidden" data-member="version" value=[row.version.as_deref()];
                         div class="grow" { (row_summary(row)) }
-                        button type="submit" class="button" { "Look" }
+                        button type="submit" class="button" { "Show" }
                     }
                 }
             }
@@ -45,7 +44,6 @@ fn row_summary(row: &RegistryRow) -> Markup {
     }
 }
 
-/// Renders a server and the ways to add it, each with its form.
 pub(crate) fn registry_server(shown: &RegistryShown) -> Markup {
     html! {
         div class="stack" {
@@ -54,7 +52,7 @@ pub(crate) fn registry_server(shown: &RegistryShown) -> Markup {
                 p class="small muted" { "Listed by " span class="mono" { (shown.row.registry) } }
             }
             @if shown.ways.is_empty() {
-                (empty_state("No way to add it", &html! { "It has neither a package nor an address." }))
+                (empty_state("Cannot be added", &html! { "It has neither a package nor a URL." }))
             }
             @for way in &shown.ways { (way_form(shown, way)) }
             div id="filled" aria-live="polite" {}
@@ -72,11 +70,11 @@ fn way_form(shown: &RegistryShown, way: &WayShown) -> Markup {
             div class="row-heading" {
                 span class="first" { span class="tag" { (way.kind) } strong class="mono" { (way.what) } }
                 @if way.refused.is_none() {
-                    button type="submit" class="button primary" { "Look at it" }
+                    button type="submit" class="button primary" { "Preview" }
                 }
             }
             @if let Some(runs) = &way.runs { pre class="code" tabindex="0" { (runs) } }
-            @if let Some(why) = &way.refused { p class="note" { "Not offered here: " (prose(why)) } }
+            @if let Some(why) = &way.refused { p class="note" { "Not available here: " (prose(why)) } }
             @for note in &way.notes { p class="small muted" { (prose(note)) } }
             @if way.refused.is_none() {
                 @for (number, asked) in way.asks.iter().enumerate() {
@@ -107,8 +105,9 @@ fn question(id: &str, asked: &RegistryQuestion) -> Markup {
                 }
             } @else if asked.repeated {
                 textarea id=(id) class="mono" rows="2" data-field=(asked.name) data-kind="lines"
-                    placeholder="one on each line" spellcheck="false" {}
+                    placeholder="one per line" spellcheck="false" {}
             } @else {
+                // `new-password` keeps browsers from filling in a password of this site.
                 input id=(id) type=(if asked.secret { "password" } else { "text" })
                     data-field=(asked.name) data-kind="string" value=[asked.default.as_deref()]
                     placeholder=[asked.placeholder.as_deref()] spellcheck="false"
@@ -126,7 +125,6 @@ fn choices(asked: &RegistryQuestion) -> Vec<&str> {
     }
 }
 
-/// Renders the exact command or URL that would be added, and the button that adds it.
 pub(crate) fn registry_filled(chosen: &Chosen, filled: &FilledIn) -> Markup {
     let answers = serde_json::to_string(&chosen.answers).unwrap_or_default();
     html! {
@@ -137,7 +135,7 @@ pub(crate) fn registry_filled(chosen: &Chosen, filled: &FilledIn) -> Markup {
             input type="hidden" data-member="way" data-kind="json" value=(chosen.way);
             input type="hidden" data-member="answers" data-kind="json" value=(answers);
             input type="hidden" data-member="digest" value=(filled.digest);
-            h2 { @if filled.is_remote { "It is at" } @else { "It runs, to the letter" } }
+            h2 { @if filled.is_remote { "URL" } @else { "Exact command" } }
             pre class="code" tabindex="0" {
                 @for word in &filled.words { (shell_quote(word)) " " }
             }
@@ -153,7 +151,7 @@ pub(crate) fn registry_filled(chosen: &Chosen, filled: &FilledIn) -> Markup {
             @if filled.exists {
                 label class="check" {
                     input type="checkbox" data-member="replace" data-kind="yes" required;
-                    " There is a server of this name: replace it"
+                    " Replace the existing server of this name"
                 }
             }
             div class="actions" {
@@ -162,15 +160,15 @@ pub(crate) fn registry_filled(chosen: &Chosen, filled: &FilledIn) -> Markup {
                     input type="text" data-member="under" value=(filled.under) required
                         autocomplete="off" spellcheck="false";
                 }
-                button type="submit" class="button primary" { "Add it" }
+                button type="submit" class="button primary" { "Add" }
             }
             details { summary { "Entry" } (json(&serde_json::to_string(&filled.entry).unwrap_or_default())) }
         }
     }
 }
 
-/// Quotes a word as a shell would, so that spaces in it are visible.
 fn shell_quote(word: &str) -> String {
+    // Quoted as in a shell, so that spaces within a word are visible.
     let is_plain = !word.is_empty() && !word.contains(|c: char| c.is_whitespace() || c == '\'');
     if is_plain { word.to_owned() } else { format!("'{}'", word.replace('\'', r"'\''")) }
 }

@@ -11,6 +11,7 @@ pub(super) fn when(time: &str) -> Markup {
 }
 
 fn ago(at: Timestamp, now: Timestamp) -> String {
+    // Negative if the clocks of two processes differ; that is "just now" as well.
     let seconds = now.as_second() - at.as_second();
     match seconds {
         ..5 => "just now".to_owned(),
@@ -31,8 +32,8 @@ pub(super) fn duration(milliseconds: f64) -> String {
     }
 }
 
-/// Formats an uptime in its largest unit, so that the text does not change on every refresh.
 pub(super) fn rounded_duration(seconds: u64) -> String {
+    // The largest unit only, so that the text does not change on every refresh.
     match seconds {
         ..60 => "less than a minute".to_owned(),
         60..3_600 => format!("{} min", seconds / 60),
@@ -41,7 +42,6 @@ pub(super) fn rounded_duration(seconds: u64) -> String {
     }
 }
 
-/// Formats a size in bytes.
 pub(super) fn size(bytes: u64) -> String {
     match bytes {
         ..1_000 => format!("{bytes} B"),

@@ -11,27 +11,23 @@ use super::layout::{ConsolePage, ConsoleSection, PageRequest};
 use super::parts::{empty_state, heading, page_path, server_link};
 
 pub(crate) async fn resources(asked: PageRequest) -> Response {
-    let page = ConsolePage {
-        title: "Resources and prompts".to_owned(),
-        section: ConsoleSection::Resources,
-        body: body(&switchboard_views::resources(&asked.console.host)),
-    };
-    asked.show(page).await
+    let body = body(&switchboard_views::resources(&asked.console.host));
+    asked.show(ConsolePage::new("Resources and prompts", ConsoleSection::Resources, body)).await
 }
 
 fn body(shown: &ResourcesShown) -> Markup {
     html! {
-        (heading("Resources and prompts", &html! { "What servers have to read, and what they suggest to say." }))
+        (heading("Resources and prompts", &html! { "Resources, templates and prompts of all servers." }))
         div class="columns" {
             div data-live="resources" {
                 h2 { "Resources" }
                 @if shown.resources.is_empty() {
-                    (empty_state("No resources", &html! { "No server that is ready offers any." }))
+                    (empty_state("No resources", &html! { "No ready server offers any." }))
                 }
                 ul class="cards" { @for resource in &shown.resources { (resource_row(resource)) } }
                 @if !shown.templates.is_empty() {
                     h2 { "Templates" }
-                    p class="muted small" { "Fill in the gaps; what the server knows is suggested." }
+                    p class="muted small" { "Fill in the variables. The server suggests values." }
                     ul class="cards" {
                         @for (number, template) in shown.templates.iter().enumerate() {
                             (template_form(template, number))
@@ -40,7 +36,7 @@ fn body(shown: &ResourcesShown) -> Markup {
                 }
                 h2 { "Prompts" }
                 @if shown.prompts.is_empty() {
-                    (empty_state("No prompts", &html! { "No server that is ready offers any." }))
+                    (empty_state("No prompts", &html! { "No ready server offers any." }))
                 }
                 ul class="cards" { @for prompt in &shown.prompts { (prompt_row(prompt)) } }
             }
@@ -65,8 +61,7 @@ fn resource_row(resource: &OfferedResource) -> Markup {
     }
 }
 
-/// Renders a template with a field and completions for each variable. A template that is too
-/// complex for fields gets one field for the whole URI.
+/// Renders a template with a field and completions for each variable.
 fn template_form(template: &OfferedResource, number: usize) -> Markup {
     let names = variables(&template.uri);
     html! {
@@ -87,8 +82,9 @@ fn template_form(template: &OfferedResource, number: usize) -> Markup {
                         }
                     }
                 } @else {
+                    // Too complex for separate fields, such as `{x:3}`.
                     input type="text" class="mono rest" data-member="uri" value=(template.uri)
-                        aria-label="Address" autocomplete="off";
+                        aria-label="URI" autocomplete="off";
                 }
                 button type="submit" class="button" { "Read" }
             }
@@ -132,12 +128,10 @@ pub(crate) async fn prompt(
     asked: PageRequest,
     Path((server, name)): Path<(String, String)>,
 ) -> Response {
-    let page =
-        switchboard_views::prompt(&asked.console.host, &server, &name).map(|prompt| ConsolePage {
-            title: prompt.name.clone(),
-            section: ConsoleSection::Resources,
-            body: prompt_body(&prompt),
-        });
+    let shown = switchboard_views::prompt(&asked.console.host, &server, &name);
+    let page = shown.map(|prompt| {
+        ConsolePage::new(&prompt.name, ConsoleSection::Resources, prompt_body(&prompt))
+    });
     asked.respond(page).await
 }
 
@@ -160,14 +154,13 @@ fn prompt_body(prompt: &OfferedPrompt) -> Markup {
                 }
             }
             section class="card" aria-labelledby="gives" {
-                h2 id="gives" { "What it gives" }
-                div id="ran" aria-live="polite" { p class="muted" { "It is shown here." } }
+                h2 id="gives" { "Prompt" }
+                div id="ran" aria-live="polite" { p class="muted" { "The prompt appears here." } }
             }
         }
     }
 }
 
-/// Returns the names of a prompt's arguments, in the server's order.
 fn names(arguments: &Value) -> Vec<String> {
     let all = arguments.as_array().into_iter().flatten();
     all.filter_map(|argument| argument["name"].as_str().map(str::to_owned)).collect()
@@ -191,13 +184,13 @@ fn as_schema(arguments: &Value) -> Value {
 /// Supported operators of a template expression (RFC 6570).
 const OPERATORS: [char; 4] = ['+', '/', '?', '&'];
 
-/// Returns the variables of a template, each once. Returns `None` if there are none, or if an
-/// expression cannot be filled in with a form.
+/// Returns the variables of a template, or `None` if it cannot be filled in with a form.
 pub(super) fn variables(template: &str) -> Option<Vec<String>> {
     let mut names: Vec<String> = Vec::new();
     let mut rest = template;
     while let Some((_, after)) = rest.split_once('{') {
         let (gap, after) = after.split_once('}')?;
+        // `{#x}` and `{x:3}` fail the check below, because their names are not plain.
         for name in gap.trim_start_matches(OPERATORS).split(',') {
             let name = name.trim_end_matches('*');
             let is_plain = |c: char| c.is_ascii_alphanumeric() || "_.-".contains(c);

@@ -5,14 +5,11 @@ use switchboard_core::{InvalidOutput, Item, Reply};
 use switchboard_views::CompletedCall;
 
 use super::markdown::{looks_like_markdown, markdown};
-use super::media::picture;
-use super::media::sound;
+use super::media::{picture, sound};
 use super::parts::{json, outcome, page_path, prose};
 use super::relative_time::{duration, size};
-use super::tree::table;
-use super::tree::tree;
+use super::tree::{table, tree};
 
-/// Renders a call that has just finished, as a fragment.
 pub(crate) fn finished_call(ran: &CompletedCall) -> Markup {
     html! {
         div class="ran" {
@@ -33,7 +30,6 @@ pub(crate) fn finished_call(ran: &CompletedCall) -> Markup {
     }
 }
 
-/// Renders the message and the hint of an outcome.
 pub(super) fn outcome_text(message: Option<&str>, hint: Option<&str>) -> Markup {
     html! {
         @if message.is_some() || hint.is_some() {
@@ -45,8 +41,7 @@ pub(super) fn outcome_text(message: Option<&str>, hint: Option<&str>) -> Markup 
     }
 }
 
-/// Renders a result by the kind of its target, or as plain JSON if it cannot be parsed. Blocks of a
-/// recorded call can be downloaded.
+/// Renders a result by the kind of its target, or as plain JSON if it cannot be parsed.
 pub(super) fn result_block(kind: &str, call: Option<&str>, text: &str) -> Markup {
     let Ok(reply) = parse_reply(kind, text) else { return json(text) };
     let own = reply.structured.as_deref().filter(|it| !repeats_structured(it, &reply));
@@ -56,18 +51,17 @@ pub(super) fn result_block(kind: &str, call: Option<&str>, text: &str) -> Markup
                 (item(shown, ItemSource { call, number }))
             }
             @if let Some(own) = own {
-                h4 { "Structured" }
+                h4 { "Structured content" }
                 (structured_json(own))
             }
             @if reply.items.is_empty() && reply.structured.is_none() {
-                p class="muted" { "It is empty." }
+                p class="muted" { "The result is empty." }
             }
-            details { summary { "As it was sent" } (json(&truncate(text))) }
+            details { summary { "Raw JSON" } (json(&truncate(text))) }
         }
     }
 }
 
-/// Parses a result into its content blocks.
 pub(crate) fn parse_reply(kind: &str, text: &str) -> Result<Reply, InvalidOutput> {
     match kind {
         "resource" => Reply::from_resource_json(text),
@@ -76,8 +70,8 @@ pub(crate) fn parse_reply(kind: &str, text: &str) -> Result<Reply, InvalidOutput
     }
 }
 
-/// Returns whether a text block repeats the structured content, as the protocol recommends.
 fn repeats_structured(structured: &str, reply: &Reply) -> bool {
+    // The protocol recommends a copy of structured content as text, for older clients.
     let read = |text: &str| serde_json::from_str::<serde_json::Value>(text).ok();
     let Some(structured) = read(structured) else { return false };
     reply.items.iter().any(|item| match item {
@@ -86,25 +80,23 @@ fn repeats_structured(structured: &str, reply: &Reply) -> bool {
     })
 }
 
-/// Maximum length of a text on a page.
+/// Maximum length of a text on a page, which browsers render without delay.
 const MAX_TEXT_BYTES: usize = 200_000;
 
 /// The position of a block in a recorded call, for its download link.
 #[derive(Clone, Copy)]
 pub(super) struct ItemSource<'a> {
-    /// The id of the call, if it is recorded.
     pub(super) call: Option<&'a str>,
     pub(super) number: usize,
 }
 
-/// Renders a content block.
 pub(super) fn item(shown: &Item, from: ItemSource<'_>) -> Markup {
     match shown {
         Item::Text(text) => text_block(text, TextKind::Unspecified),
         Item::Image { data, .. } => html! {
             @match picture(data) {
-                Ok(address) => { img class="picture" src=(address) alt="A picture of the result"; },
-                Err(why) => { p class="muted" { "A picture that is not shown: " (why) "." } },
+                Ok(address) => { img class="picture" src=(address) alt="Image in the result"; },
+                Err(why) => { p class="muted" { "Image not shown: " (why) "." } },
             }
             (download(from))
         },
@@ -141,7 +133,6 @@ pub(super) fn structured_json(text: &str) -> Markup {
     table(text).or_else(|| tree(text)).unwrap_or_else(|| json(&truncate(text)))
 }
 
-/// The declared format of a text.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum TextKind {
     Markdown,
@@ -154,6 +145,7 @@ impl TextKind {
         let ends = |ending: &str| uri.to_ascii_lowercase().ends_with(ending);
         match mime.and_then(|mime| mime.split(';').next()).map(str::trim) {
             Some("text/markdown" | "text/x-markdown") => Self::Markdown,
+            // Servers often declare `text/plain` for every text file.
             Some("text/plain") | None if ends(".md") || ends(".markdown") => Self::Markdown,
             Some(_) => Self::Plain,
             None => Self::Unspecified,
@@ -162,6 +154,7 @@ impl TextKind {
 }
 
 fn text_block(text: &str, kind: TextKind) -> Markup {
+    // The cheap check first: most texts are not JSON, and parsing a long one is slow.
     let is_json = text.trim_start().starts_with(['{', '['])
         && serde_json::from_str::<serde::de::IgnoredAny>(text).is_ok();
     if is_json {
@@ -178,7 +171,7 @@ fn text_block(text: &str, kind: TextKind) -> Markup {
     let text = truncate(text);
     html! {
         (markdown(&text))
-        details class="below" { summary { "As text" } pre class="text" tabindex="0" { (text) } }
+        details class="below" { summary { "Source" } pre class="text" tabindex="0" { (text) } }
     }
 }
 
@@ -186,10 +179,10 @@ fn audio(mime: &str, data: &str) -> Markup {
     html! {
         @match sound(data) {
             Ok(address) => {
-                audio controls preload="metadata" src=(address) aria-label="A sound of the result" {}
+                audio controls preload="metadata" src=(address) aria-label="Audio in the result" {}
             },
             Err(why) => {
-                p class="muted" { "A sound, " (mime) ", " (decoded_size(data)) ", not played: " (why) "." }
+                p class="muted" { "Audio (" (mime) ", " (decoded_size(data)) ") not played: " (why) "." }
             },
         }
     }
@@ -198,11 +191,11 @@ fn audio(mime: &str, data: &str) -> Markup {
 fn blob_block(mime: Option<&str>, blob: &str) -> Markup {
     html! {
         @if let Ok(address) = picture(blob) {
-            img class="picture" src=(address) alt="A picture of the resource";
+            img class="picture" src=(address) alt="Image in the resource";
         } @else if let (true, Ok(address)) = (mime.is_some_and(|mime| mime.starts_with("audio/")), sound(blob)) {
-            audio controls preload="metadata" src=(address) aria-label="A sound of the resource" {}
+            audio controls preload="metadata" src=(address) aria-label="Audio in the resource" {}
         } @else {
-            p class="muted" { "Data, " (decoded_size(blob)) "." }
+            p class="muted" { "Binary data, " (decoded_size(blob)) "." }
         }
     }
 }
@@ -211,7 +204,6 @@ fn decoded_size(base64: &str) -> String {
     size(base64.len() as u64 / 4 * 3)
 }
 
-/// Renders the download link of a block.
 fn download(from: ItemSource<'_>) -> Markup {
     html! {
         @if let Some(call) = from.call {
@@ -223,7 +215,6 @@ fn download(from: ItemSource<'_>) -> Markup {
     }
 }
 
-/// Truncates a text that is too long for a page.
 pub(super) fn truncate(text: &str) -> String {
     if text.len() <= MAX_TEXT_BYTES {
         return text.to_owned();
@@ -266,7 +257,7 @@ mod tests {
             (resource("a", Some("text/markdown"), Some("*x*"), None), "<em>x</em>"),
             (resource("a.md", Some("text/x-rust"), Some("*x*"), None), ">*x*</pre>"),
             (resource("a", Some("audio/wav"), None, Some(wave)), "<audio controls"),
-            (resource("a", Some("text/html"), None, Some("PGI+")), "Data, 3 B."),
+            (resource("a", Some("text/html"), None, Some("PGI+")), "Binary data, 3 B."),
         ] {
             let shown = shown(&one);
             assert!(shown.contains(part), "no `{part}` in {shown}");

@@ -6,20 +6,15 @@ use switchboard_views::{HeldServerShown, ReviewShown, ReviewSubject};
 
 use super::fields::fields;
 use super::layout::{ConsolePage, ConsoleSection, PageRequest};
-use super::parts::pretty;
-use super::parts::risk_line;
-use super::parts::{empty_state, heading, json, page_path, prose, server_link};
+use super::parts::{empty_state, heading, json, page_path, pretty, prose, risk_line, server_link};
 use super::quarantine::quarantined_servers as held_cards;
 use super::relative_time::when;
 
 pub(crate) async fn reviews(asked: PageRequest) -> Response {
     let shown = switchboard_views::reviews(&asked.console.host).await;
     let held = switchboard_views::held_servers(&asked.console.host);
-    let page = shown.map(|shown| ConsolePage {
-        title: "Reviews".to_owned(),
-        section: ConsoleSection::Reviews,
-        body: body(&shown, &held),
-    });
+    let page = shown
+        .map(|shown| ConsolePage::new("Reviews", ConsoleSection::Reviews, body(&shown, &held)));
     asked.respond(page).await
 }
 
@@ -27,21 +22,20 @@ fn body(waiting: &[ReviewShown], held: &[HeldServerShown]) -> Markup {
     html! {
         div class="row-heading" {
             (heading("Reviews", &html! {
-                "What waits for your word. The first answer counts, here or in a terminal. "
+                "Calls and questions that need your decision. The first answer counts, here or in a terminal. "
                 span class="keys" {
                     "Keys: " kbd { "j" } " " kbd { "k" } " choose, " kbd { "r" } " run, "
                     kbd { "s" } " skip, " kbd { "x" } " reject."
                 }
             }))
-            button type="button" class="button" data-notify="" hidden {
-                "Tell me while this page is hidden"
-            }
+            button type="button" class="button" data-notify="" hidden { "Notify me" }
         }
+        // `data-keep`: an update must not discard text that a person types into a review.
         div data-live="reviews" data-keep="" {
             @if waiting.is_empty() && held.is_empty() {
-                (empty_state("Nothing waits", &html! {
-                    "Calls that no rule allows, and what servers ask, appear here at once. "
-                    "Start with " code { "switchboard serve --review ask" } " to be asked."
+                (empty_state("No pending reviews", &html! {
+                    "Calls that need approval and questions from servers appear here. Start with "
+                    code { "switchboard serve --review ask" } " to review the calls of clients."
                 }))
             }
             @for review in waiting { (card(review)) }
@@ -49,9 +43,9 @@ fn body(waiting: &[ReviewShown], held: &[HeldServerShown]) -> Markup {
         div data-live="held" {
             @if !held.is_empty() {
                 section aria-labelledby="held" {
-                    h2 id="held" { "Definitions that are held" }
+                    h2 id="held" { "Definitions in quarantine" }
                     p class="muted" {
-                        "What servers offer is not what was approved. It is not used until you approve it."
+                        "These definitions are new or have changed. They are not used until you approve them."
                     }
                     (held_cards(held))
                 }
@@ -93,12 +87,12 @@ fn matter(review: &ReviewShown) -> Markup {
             @if let Some(problem) = problem { p class="note bad" { (problem) } }
             (json(arguments))
             details {
-                summary { "Change the arguments" }
+                summary { "Edit the arguments" }
                 textarea class="mono" rows="4" data-arguments="" spellcheck="false"
-                    aria-label="Other arguments as JSON" { (pretty(arguments)) }
+                    aria-label="Edited arguments as JSON" { (pretty(arguments)) }
             }
             label class="words" {
-                span class="small muted" { "Words for whoever wants it, if you reject it" }
+                span class="small muted" { "Message to the caller (sent if you reject)" }
                 input type="text" data-words="" autocomplete="off";
             }
             div class="actions" {
@@ -125,8 +119,7 @@ fn matter(review: &ReviewShown) -> Markup {
     }
 }
 
-/// Renders a request to open a URL: the full URL, its registered domain and the warnings. Only a
-/// click opens it.
+/// Renders a request to open a URL: the full URL, its domain and the warnings.
 fn address(message: &str, url: &str, domain: Option<&str>, warnings: &[String]) -> Markup {
     html! {
         p class="description" { (message) }
@@ -134,14 +127,14 @@ fn address(message: &str, url: &str, domain: Option<&str>, warnings: &[String]) 
         @for warning in warnings { p class="note bad" { (warning) } }
         @if let Some(domain) = domain {
             p {
-                "It belongs to " strong class="mono" { (domain) }
-                ". Go there only if you know who that is."
+                "The domain is " strong class="mono" { (domain) }
+                ". Open it only if you trust its owner."
             }
             div class="actions" {
                 a class="button" href=(url) target="_blank" rel="noopener noreferrer" {
                     "Open " (domain) " in a new tab"
                 }
-                (answer("accept", "I went there", "primary"))
+                (answer("accept", "I have visited it", "primary"))
                 (answer("decline", "Decline", "")) (answer("cancel", "Cancel", ""))
             }
         } @else {

@@ -6,23 +6,18 @@ use maud::{Markup, html};
 use switchboard_views::ServerShown;
 
 use super::layout::{ConsolePage, ConsoleSection, PageRequest};
-use super::parts::pretty;
-use super::parts::{count, empty_state, json, page_path, prose, server_link, state};
+use super::parts::{count, empty_state, json, page_path, pretty, prose, server_link, state};
 use super::proposal::dangers;
 use super::quarantine::quarantined_servers;
 use super::relative_time::{rounded_duration, size, when};
 use super::tools::list;
 use crate::entry::UNCHANGED_PLACEHOLDER;
-use crate::views;
-use crate::views::EntryShown;
+use crate::views::{self, EntryShown};
 
 pub(crate) async fn server(asked: PageRequest, Path(name): Path<String>) -> Response {
     let shown = switchboard_views::server(&asked.console.host, &name).await;
-    let page = shown.map(|shown| ConsolePage {
-        title: shown.row.name.clone(),
-        section: ConsoleSection::Servers,
-        body: body(&shown),
-    });
+    let page =
+        shown.map(|shown| ConsolePage::new(&shown.row.name, ConsoleSection::Servers, body(&shown)));
     asked.respond(page).await
 }
 
@@ -38,7 +33,7 @@ fn body(shown: &ServerShown) -> Markup {
             @if let Some(reason) = &row.reason {
                 div class="note bad" {
                     p { (prose(reason)) }
-                    @if let Some(exit) = &shown.exit { p class="small" { "Its process: " (exit) } }
+                    @if let Some(exit) = &shown.exit { p class="small" { "Process: " (exit) } }
                     @if let Some(step) = &row.next_step { p { "Next: " (prose(step)) } }
                 }
             } @else if let Some(step) = &row.next_step {
@@ -46,10 +41,11 @@ fn body(shown: &ServerShown) -> Markup {
             }
             (facts(shown))
         }
+        // A separate part, so that live updates elsewhere do not reset a ticked checkbox.
         div data-live="server-needs" { (needs(shown)) (quarantined_servers(shown.held.as_slice())) }
         @if let Some(instructions) = &shown.instructions {
             details class="card" {
-                summary { "What it tells models" }
+                summary { "Instructions for models" }
                 pre class="code" tabindex="0" { (instructions) }
             }
         }
@@ -57,11 +53,11 @@ fn body(shown: &ServerShown) -> Markup {
             h2 id="tools" { "Tools" }
             div data-live="server-tools" {
                 @if shown.offered_tools.is_empty() {
-                    (empty_state("No tools", &html! { "This server offers none at the moment." }))
+                    (empty_state("No tools", &html! { "This server currently offers none." }))
                 } @else { (list(&shown.offered_tools)) }
                 @if !shown.faults.is_empty() {
                     div class="note" {
-                        p { "Left out of its lists:" }
+                        p { "Rejected definitions:" }
                         ul { @for fault in &shown.faults { li { (fault) } } }
                     }
                 }
@@ -99,19 +95,18 @@ fn buttons(shown: &ServerShown) -> Markup {
             @if shown.can_switch {
                 a class="button" href={ (here) "/edit" } { "Edit" }
                 button type="button" class="button bad" data-post=(api("remove"))
-                    data-sure="Remove for good" data-then="/servers" { "Remove" }
+                    data-sure="Confirm removal" data-then="/servers" { "Remove" }
             }
         }
     }
 }
 
-/// Renders the steps that a server needs from a person: an approval or a login.
 fn needs(shown: &ServerShown) -> Markup {
     let here = page_path(&["servers", &shown.row.name]);
     html! {
         @if let Some(digest) = &shown.approval_digest {
             form class="card attention-card" data-act={ "/api/v1" (here) "/approve" } {
-                h2 { "This server wants to run" }
+                h2 { "This server needs approval" }
                 pre class="code" tabindex="0" { (shown.lines.join("\n")) }
                 (dangers(&shown.findings, "approve"))
                 input type="hidden" data-member="digest" value=(digest);
@@ -120,7 +115,7 @@ fn needs(shown: &ServerShown) -> Markup {
         }
         @if shown.row.state == "needs login" {
             section class="card attention-card" aria-labelledby="login" {
-                h2 id="login" { "This server wants a login" }
+                h2 id="login" { "This server needs a login" }
                 form data-call={ "/api/v1" (here) "/login" } data-into="login-address" {
                     button type="submit" class="button primary" { "Log in" }
                 }
@@ -130,15 +125,15 @@ fn needs(shown: &ServerShown) -> Markup {
     }
 }
 
-/// Renders the link to an authorization URL. The person sees the URL first; nothing opens it
-/// automatically.
+/// Renders an authorization URL with a link. Nothing opens it without a click.
 pub(crate) fn login_address(url: &str) -> Markup {
+    // The URL comes from the server's metadata: `javascript:` would run in the console's origin.
     let is_web = url.starts_with("https://") || url.starts_with("http://");
     html! {
-        p class="muted" { "Look where it leads, then open it. This page goes on by itself afterwards." }
+        p class="muted" { "Check the URL, then open it. This page updates after the login." }
         p class="address mono" { (url) }
         @if is_web {
-            p { a class="button" href=(url) target="_blank" rel="noopener noreferrer" { "Open it in a new tab" } }
+            p { a class="button" href=(url) target="_blank" rel="noopener noreferrer" { "Open in a new tab" } }
         }
     }
 }
@@ -147,13 +142,13 @@ fn facts(shown: &ServerShown) -> Markup {
     let row = &shown.row;
     html! {
         dl class="facts card" {
-            div { dt { "Reached by" } dd { (row.transport) } }
-            @if !row.place.is_empty() { div { dt { "At" } dd class="mono" { (row.place) } } }
-            div { dt { "Revision" } dd class="mono" { (row.revision.as_deref().unwrap_or("–")) } }
+            div { dt { "Transport" } dd { (row.transport) } }
+            @if !row.place.is_empty() { div { dt { "Command or URL" } dd class="mono" { (row.place) } } }
+            div { dt { "Protocol revision" } dd class="mono" { (row.revision.as_deref().unwrap_or("–")) } }
             div { dt { "Instances" } dd { (row.instances) } }
-            div { dt { "Calls under way" } dd { (row.in_flight) } }
+            div { dt { "Calls in flight" } dd { (row.in_flight) } }
             @if let Some(seconds) = row.up_seconds {
-                div { dt { "Up for" } dd { (rounded_duration(seconds)) } }
+                div { dt { "Uptime" } dd { (rounded_duration(seconds)) } }
             }
             @if let Some(bytes) = shown.memory_bytes {
                 div { dt { "Memory" } dd { (size(bytes)) } }
@@ -163,7 +158,7 @@ fn facts(shown: &ServerShown) -> Markup {
                 (count(row.prompts, "prompt"))
             } }
             @if let Some(login) = &shown.login {
-                div { dt { "Logged in by" } dd {
+                div { dt { "Logged in at" } dd {
                     (login.issuer)
                     @if !login.scopes.is_empty() { span class="muted" { " for " (login.scopes.join(" ")) } }
                 } }
@@ -172,10 +167,10 @@ fn facts(shown: &ServerShown) -> Markup {
                 div { dt { "Configured in" } dd class="mono" { (source) } }
             }
             @if shown.noise_lines > 0 {
-                div { dt { "Lines that are no messages" } dd { (shown.noise_lines) } }
+                div { dt { "Invalid output lines" } dd { (shown.noise_lines) } }
             }
             @if let Some(calls_itself) = &shown.calls_itself {
-                div class="wide" { dt { "Calls itself" } dd { (json(calls_itself)) } }
+                div class="wide" { dt { "Server info" } dd { (json(calls_itself)) } }
             }
         }
     }
@@ -184,8 +179,8 @@ fn facts(shown: &ServerShown) -> Markup {
 fn log(shown: &ServerShown) -> Markup {
     html! {
         @if shown.log.is_empty() && shown.messages.is_empty() {
-            (empty_state("Nothing written", &html! {
-                "What the server writes to its standard error, and the messages it sends, are here."
+            (empty_state("No log output", &html! {
+                "Standard error and log messages of the server appear here."
             }))
         }
         @if !shown.log.is_empty() {
@@ -209,10 +204,8 @@ fn log(shown: &ServerShown) -> Markup {
 }
 
 pub(crate) async fn edit_server(asked: PageRequest, Path(name): Path<String>) -> Response {
-    let page = views::entry(&asked.console, &name).await.map(|shown| ConsolePage {
-        title: format!("Edit {name}"),
-        section: ConsoleSection::Servers,
-        body: edit_body(&shown),
+    let page = views::entry(&asked.console, &name).await.map(|shown| {
+        ConsolePage::new(&format!("Edit {name}"), ConsoleSection::Servers, edit_body(&shown))
     });
     asked.respond(page).await
 }
@@ -231,8 +224,8 @@ fn edit_body(shown: &EntryShown) -> Markup {
                 textarea id="entry" class="mono tall" rows="18" data-member="entry"
                     spellcheck="false" { (pretty(&shown.entry.to_string())) }
                 p class="muted small" {
-                    code { (UNCHANGED_PLACEHOLDER) } " stands for a value of " code { "env" } " or "
-                    code { "headers" } " that stays as it is in the file. It is not sent to this page."
+                    code { (UNCHANGED_PLACEHOLDER) } " replaces a value of " code { "env" } " or "
+                    code { "headers" } ". The value stays in the file and is not sent to this page."
                 }
             }
             div class="asks" {}

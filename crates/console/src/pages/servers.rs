@@ -9,18 +9,14 @@ use super::parts::{count, empty_state, heading, prose, server_link, state};
 use super::relative_time::rounded_duration;
 
 pub(crate) async fn servers(asked: PageRequest) -> Response {
-    let page = ConsolePage {
-        title: "Servers".to_owned(),
-        section: ConsoleSection::Servers,
-        body: body(&switchboard_views::servers(&asked.console.host)),
-    };
-    asked.show(page).await
+    let body = body(&switchboard_views::servers(&asked.console.host));
+    asked.show(ConsolePage::new("Servers", ConsoleSection::Servers, body)).await
 }
 
 fn body(servers: &[ServerRow]) -> Markup {
     html! {
         div class="row-heading" {
-            (heading("Servers", &html! { "Everything that is configured, and how it is doing." }))
+            (heading("Servers", &html! { "All configured servers and their states." }))
             a class="button primary" href="/add-server" { "Add a server" }
         }
         div data-live="servers" {
@@ -33,8 +29,8 @@ fn body(servers: &[ServerRow]) -> Markup {
                 div class="scroll" {
                     table {
                         thead { tr {
-                            th { "Server" } th { "State" } th { "Reached by" } th { "Offers" }
-                            th class="number" { "Up for" } th class="number" { "Running" }
+                            th { "Server" } th { "State" } th { "Transport" } th { "Offers" }
+                            th class="number" { "Uptime" } th class="number" { "In flight" }
                         } }
                         tbody { @for server in servers { (row(server)) } }
                     }
@@ -55,7 +51,7 @@ fn row(server: &ServerRow) -> Markup {
                     div class="muted small" {
                         "Next: " (prose(step))
                         @if let Some(seconds) = server.retry_in_seconds {
-                            " (tried again in " (seconds) " s)"
+                            " (retry in " (seconds) " s)"
                         }
                     }
                 }
@@ -78,7 +74,6 @@ fn row(server: &ServerRow) -> Markup {
     }
 }
 
-/// Returns the number of tools, resources and prompts of a server, without those that are zero.
 fn offers(server: &ServerRow) -> String {
     let all = [(server.tools, "tool"), (server.resources, "resource"), (server.prompts, "prompt")];
     let there = all.into_iter().filter(|(number, _)| *number > 0);

@@ -12,36 +12,32 @@ use crate::views::{self, SessionRow, SessionShown, Turn};
 
 pub(crate) async fn sessions(asked: PageRequest) -> Response {
     let models = views::models(&asked.console);
-    let page = views::sessions(&asked.console).await.map(|listed| ConsolePage {
-        title: "Sessions".to_owned(),
-        section: ConsoleSection::Sessions,
-        body: list(&listed, &models),
+    let page = views::sessions(&asked.console).await.map(|listed| {
+        ConsolePage::new("Sessions", ConsoleSection::Sessions, list(&listed, &models))
     });
     asked.respond(page).await
 }
 
 pub(crate) async fn session(asked: PageRequest, Path(id): Path<String>) -> Response {
-    let page = views::session(&asked.console, &id).await.map(|shown| ConsolePage {
-        title: shown.row.title.clone(),
-        section: ConsoleSection::Sessions,
-        body: body(&shown, !views::models(&asked.console).is_empty()),
+    let page = views::session(&asked.console, &id).await.map(|shown| {
+        let body = body(&shown, !views::models(&asked.console).is_empty());
+        ConsolePage::new(&shown.row.title, ConsoleSection::Sessions, body)
     });
     asked.respond(page).await
 }
 
-/// Renders the form that starts a conversation, or a note if no model is configured.
 fn begin(models: &[String]) -> Markup {
     html! {
         @if models.is_empty() {
             p class="note" {
-                "No model is configured. Add one to " code { "models" } " of the configuration, and "
-                "conversations can be held here. " code { "switchboard models" } " checks them."
+                "No model is configured. To hold conversations here, add one to " code { "models" }
+                " in the configuration. " code { "switchboard models" } " checks it."
             }
         } @else {
             form class="card talk" data-begin="/api/v1/sessions" {
-                label for="first-words" class="hidden" { "First words" }
+                label for="first-words" class="hidden" { "First message" }
                 textarea id="first-words" rows="2" data-member="text" required
-                    placeholder="Ask something, with all tools at hand" {}
+                    placeholder="Ask anything; all tools are available" {}
                 div class="actions" {
                     label class="inline" {
                         span class="small muted" { "Model" }
@@ -49,23 +45,22 @@ fn begin(models: &[String]) -> Markup {
                             @for model in models { option value=(model) { (model) } }
                         }
                     }
-                    button type="submit" class="button primary" { "Begin" }
+                    button type="submit" class="button primary" { "Start" }
                 }
             }
         }
     }
 }
 
-/// Renders the form that sends a message, and the area for the streamed reply.
 fn talk(shown: &SessionShown) -> Markup {
     let api = format!("/api/v1{}", page_path(&["sessions", &shown.row.id]));
     html! {
         div class="turns" id="now" data-talk=(api) aria-live="polite" {}
         div data-inline-reviews="" {}
         form class="card talk" data-say={ (api) "/say" } {
-            label for="words" class="hidden" { "What you say" }
+            label for="words" class="hidden" { "Message" }
             textarea id="words" rows="2" data-member="text" required
-                placeholder="Say something; Enter sends it, Shift and Enter begin a new line" {}
+                placeholder="Message (Enter sends, Shift+Enter starts a new line)" {}
             div class="actions" {
                 button type="submit" class="button primary" { "Send" }
                 button type="button" class="button" data-stop="" hidden { "Stop" }
@@ -82,13 +77,13 @@ fn list(listed: &[SessionRow], models: &[String]) -> Markup {
         div data-live="sessions" {
             @if listed.is_empty() {
                 (empty_state("No conversations yet", &html! {
-                    "Begin one in a terminal: " code { "switchboard chat" }
+                    "Start one in a terminal: " code { "switchboard chat" }
                 }))
             } @else {
                 div class="scroll" {
                     table {
                         thead { tr {
-                            th { "Last step" } th { "About" } th { "Model" }
+                            th { "Last step" } th { "Title" } th { "Model" }
                             th class="number" { "Steps" } th { "Folder" }
                         } }
                         tbody {
@@ -116,7 +111,7 @@ fn body(shown: &SessionShown, can_talk: bool) -> Markup {
         p class="crumbs" { a href="/sessions" { "Sessions" } " / " (shown.row.id) }
         h1 { (shown.row.title) }
         p class="muted" {
-            (shown.row.model) " · begun " (when(&shown.row.created_at)) " · "
+            (shown.row.model) " · started " (when(&shown.row.created_at)) " · "
             span class="mono small" { (shown.row.folder) }
         }
         div data-live="session" { ol class="turns" { @for one in &shown.turns { (turn(one)) } } }
@@ -140,6 +135,7 @@ fn turn(turn: &Turn) -> Markup {
                 }
             } @else {
                 span class="who" { (turn.who) }
+                // A person's text is shown as typed; models write Markdown.
                 @if turn.who == "model" { div class="said rendered" { (markdown(&turn.text)) } }
                 @else { div class="said" { (turn.text) } }
             }

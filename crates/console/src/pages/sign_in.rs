@@ -5,24 +5,20 @@ use maud::{DOCTYPE, Markup, html};
 use super::layout::{HeadExtras, head};
 use super::parts::prose;
 
-/// Why a browser has to sign in.
 #[derive(Clone, Copy)]
 pub(crate) enum SignInReason {
-    /// The browser has no session.
     Nobody,
-    /// The link was used before, or has expired.
     UsedLink,
 }
 
-/// Renders the sign-in page.
 pub(crate) fn page(why: SignInReason) -> Markup {
     let (title, words) = match why {
         SignInReason::Nobody => {
             ("Sign in", "Open the link that switchboard serve printed in its terminal.")
         }
         SignInReason::UsedLink => (
-            "This link does not work any more",
-            "A link signs one browser in, once, and is good for ten minutes.",
+            "This link is no longer valid",
+            "A link signs in one browser, once, and expires after ten minutes.",
         ),
     };
     card(
@@ -32,58 +28,51 @@ pub(crate) fn page(why: SignInReason) -> Markup {
             p { (words) }
             p {
                 button type="button" class="button primary" data-post="/sign-in/link"
-                    data-done="A new link is in the terminal now" { "Print a new link there" }
+                    data-done="A new link is in the terminal" { "Print a new link" }
             }
             p class="muted small" {
-                "Only who sees that terminal can sign in. Nothing is shown here before."
+                "Only people who can see that terminal can sign in."
             }
             div id="toast" role="status" aria-live="polite" {}
         },
     )
 }
 
-/// Renders a page that continues to the overview. The navigation starts on our own page, so the
-/// browser sends the cookie.
 pub(crate) fn welcome() -> Markup {
-    card(
-        "You are signed in",
-        &HeadExtras::Onward,
-        html! {
-            p { a class="button primary" href="/" { "To the console" } }
-        },
-    )
+    let body = html! { p { a class="button primary" href="/" { "Open the console" } } };
+    // The navigation starts on our own page, so the browser sends the `SameSite` cookie.
+    card("You are signed in", &HeadExtras::Onward, body)
 }
 
-/// Renders the result of a login: the server, the reason for a failure, or `None` if no login is
-/// pending for this callback.
+/// Renders the result of a login: the server, the error, or `None` if no login is pending.
 pub(crate) fn login_result(what: Option<Result<&str, &str>>) -> Markup {
     let title = match what {
         Some(Ok(_)) => "Logged in",
         Some(Err(_)) => "Not logged in",
-        None => "Nobody waits for this answer",
+        None => "No pending login",
     };
     card(
         title,
         &HeadExtras::Nothing,
         html! {
             @match what {
-                Some(Ok(server)) => { p { "The login to " strong { (server) } " is held from here on." } },
+                Some(Ok(server)) => { p { "The login to " strong { (server) } " is stored." } },
                 Some(Err(why)) => { p { (prose(why)) } },
-                None => { p { "It was used before, is too old, or belongs to another login." } },
+                None => { p { "This login is already complete, has expired or is unknown." } },
             }
-            p { a class="button primary" href="/servers" { "To the servers" } }
+            p { a class="button primary" href="/servers" { "Show the servers" } }
         },
     )
 }
 
-/// Renders the 404 page, which does not depend on a session.
 pub(crate) fn not_found() -> Markup {
+    // The same for everyone, so that strangers learn nothing about sessions or paths.
     card(
-        "There is nothing here",
+        "Page not found",
         &HeadExtras::Nothing,
         html! {
-            p { "The address may be old or mistyped." }
-            p { a class="button primary" href="/" { "To the console" } }
+            p { "The URL may be outdated or mistyped." }
+            p { a class="button primary" href="/" { "Open the console" } }
             p class="muted small" { "MCP clients connect to " code { "/mcp" } "." }
         },
     )

@@ -9,7 +9,6 @@ use switchboard_views::CallShown;
 use super::parts::{prose, server_link};
 use super::relative_time::{duration, size, when};
 
-/// Renders the timeline of a call.
 pub(super) fn timeline(shown: &CallShown) -> Markup {
     let row = &shown.row;
     let (before, after) = around_sending(shown);
@@ -35,7 +34,7 @@ pub(super) fn timeline(shown: &CallShown) -> Markup {
             @if shown.sent_arguments.is_some() {
                 li {
                     span class="step" { "Changed" }
-                    span class="muted" { "other arguments were put in place, by a hook or by a person" }
+                    span class="muted" { "arguments changed by a hook or a reviewer" }
                 }
             }
             @if let Some(sent_at) = &shown.sent_at {
@@ -52,7 +51,7 @@ pub(super) fn timeline(shown: &CallShown) -> Markup {
             li class=[shown.finished_at.is_none().then_some("open")] {
                 @if let Some(finished) = &shown.finished_at {
                     span class="step" { "Ended: " (row.state.replace('_', " ")) } (when(finished))
-                } @else { span class="step" { "Under way" } }
+                } @else { span class="step" { "In flight" } }
                 @if let Some(reason) = &row.reason { span class="muted mono" { (reason) } }
                 @if let Some(milliseconds) = row.milliseconds {
                     span class="muted" { "after " (duration(milliseconds)) }
@@ -68,6 +67,7 @@ fn around_sending(shown: &CallShown) -> (&[ShownStep], &[ShownStep]) {
     let time = |text: &str| text.parse::<Timestamp>().ok();
     let Some(sent) = shown.sent_at.as_deref().and_then(time) else { return (&shown.steps, &[]) };
     let is_before = |step: &ShownStep| time(&step.at).is_some_and(|at| at <= sent);
+    // Steps are stored in order of time, but the sending is not one of them.
     let place = shown.steps.partition_point(is_before);
     shown.steps.split_at_checked(place).unwrap_or((&shown.steps, &[]))
 }
@@ -91,6 +91,7 @@ fn steps(steps: &[ShownStep], shown: &CallShown) -> Markup {
     html! {
         @for chunk in chunks {
             @if chunk.iter().all(is_progress) { (progress(chunk, shown.progress_reports)) }
+            // `chunk_by` keeps every other step in a chunk of its own.
             @else { @for step in chunk { (single(step)) } }
         }
     }
@@ -121,7 +122,7 @@ fn single(step: &ShownStep) -> Markup {
         },
         Happened::Asked { method, message, answer } => html! {
             li class="minor" {
-                span class="step" { "The server asked" } (at)
+                span class="step" { "Server request" } (at)
                 span class="muted mono" { (method) }
                 @if let Some(message) = message { span class="words" { (message) } }
                 span class="muted" {
@@ -132,7 +133,7 @@ fn single(step: &ShownStep) -> Markup {
         },
         Happened::Said { level, text, .. } => html! {
             li class="minor" {
-                span class="step" { "The server said" } (at) span class="tag" { (level) }
+                span class="step" { "Server log" } (at) span class="tag" { (level) }
                 span class="words" { (text) }
             }
         },

@@ -8,9 +8,8 @@ use switchboard_views::{HeldShown, ToolShown};
 
 use super::fields::fields;
 use super::layout::{ConsolePage, ConsoleSection, PageRequest};
-use super::parts::risk_line;
-use super::parts::{json, page_path, server_link};
-use super::quarantine::{approve_and_go, diff};
+use super::parts::{json, page_path, risk_line, server_link};
+use super::quarantine::{approve_button, diff};
 use super::tools::{icon, marks};
 use crate::views;
 
@@ -19,14 +18,11 @@ pub(crate) async fn tool(
     Path((server, name)): Path<(String, String)>,
 ) -> Response {
     let page = switchboard_views::tool(&asked.console.host, &server, &name).await.map(|shown| {
-        ConsolePage {
-            title: shown.row.name.clone(),
-            section: ConsoleSection::Tools,
-            body: match &shown.held {
-                Some(held) => held_body(&shown, held),
-                None => body(&shown, !views::models(&asked.console).is_empty()),
-            },
-        }
+        let body = match &shown.held {
+            Some(held) => held_body(&shown, held),
+            None => body(&shown, !views::models(&asked.console).is_empty()),
+        };
+        ConsolePage::new(&shown.row.name, ConsoleSection::Tools, body)
     });
     asked.respond(page).await
 }
@@ -42,7 +38,7 @@ fn body(shown: &ToolShown, can_talk: bool) -> Markup {
             h1 { (icon(row)) (row.name) }
             div class="actions" {
                 (marks(row))
-                @if shown.auto_approved { span class="tag" { "runs without a question" } }
+                @if shown.auto_approved { span class="tag" { "runs without approval" } }
                 (pin_state(shown))
                 a class="button" href=(verdict_text(shown)) { "Would it run?" }
             }
@@ -59,7 +55,7 @@ fn body(shown: &ToolShown, can_talk: bool) -> Markup {
                 h2 id="result" { "Result" }
                 div data-inline-reviews="" {}
                 div id="ran" aria-live="polite" {
-                    p class="muted" { "What the call gives is shown here, and kept under Calls." }
+                    p class="muted" { "The result appears here and is recorded under Calls." }
                 }
             }
         }
@@ -67,8 +63,8 @@ fn body(shown: &ToolShown, can_talk: bool) -> Markup {
             section class="card" aria-labelledby="app" {
                 h2 id="app" { "App" }
                 p class="muted small" {
-                    "A page of the server, in a frame that knows nothing of this console. What it "
-                    "calls is decided by the rules for clients, and asked about where they say so."
+                    "A page of the server in an isolated frame. Its calls follow the policy for "
+                    "clients and may need approval."
                 }
                 div id="app-place" data-can-talk[can_talk] {}
             }
@@ -77,7 +73,6 @@ fn body(shown: &ToolShown, can_talk: bool) -> Markup {
     }
 }
 
-/// Renders the page of a quarantined tool.
 fn held_body(shown: &ToolShown, held: &HeldShown) -> Markup {
     let row = &shown.row;
     let here = page_path(&["tools", &row.server, &row.name]);
@@ -86,20 +81,20 @@ fn held_body(shown: &ToolShown, held: &HeldShown) -> Markup {
             a href="/tools" { "Tools" } " / " (server_link(&row.server)) " / " (row.name)
         }
         div class="row-heading" {
-            h1 { (row.name) " " span class="tag warn" { "held" } }
-            @if held.can_be_approved { (approve_and_go(&row.server, &[held], "Approve", Some(&here))) }
+            h1 { (row.name) " " span class="tag warn" { "in quarantine" } }
+            @if held.can_be_approved { (approve_button(&row.server, &[held], "Approve", Some(&here))) }
         }
         div class="note bad" {
             p {
-                "Its definition is not what was approved (" (held.why)
-                "). Nobody can call it, and no model sees it, until you approve it."
+                "The definition is not the approved one (" (held.why)
+                "). The tool cannot be called, and no model sees it, until you approve it."
             }
         }
         section class="card" aria-labelledby="difference" {
-            h2 id="difference" { "What is different" }
+            h2 id="difference" { "Changes" }
             (diff(held))
             p class="small muted" {
-                "Now " span class="mono" { (held.digest) }
+                "Current " span class="mono" { (held.digest) }
                 @if let Some(digest) = &shown.pin.digest {
                     br; "Approved " span class="mono" { (digest) }
                 }
@@ -109,7 +104,7 @@ fn held_body(shown: &ToolShown, held: &HeldShown) -> Markup {
 }
 
 fn pin_state(shown: &ToolShown) -> Markup {
-    let about = shown.pin.digest.as_deref().unwrap_or("Its definition is held against nothing");
+    let about = shown.pin.digest.as_deref().unwrap_or("No approved definition to compare with");
     html! { span class="tag" title=(about) { (shown.pin.state) } }
 }
 
@@ -137,7 +132,7 @@ fn try_form(shown: &ToolShown, schema: &Value) -> Markup {
                 }
             }
             p class="muted small" {
-                "It runs as you, and is recorded. Copy it as a "
+                "The call runs as you and is recorded. Copy it as a "
                 button type="button" class="link" data-copy="command" data-server=(row.server)
                     data-tool=(row.name) { "command" }
                 " or as an "
@@ -155,8 +150,8 @@ fn definition(shown: &ToolShown, schema: &Value) -> Markup {
             p class="actions" {
                 button type="button" class="button" data-post="/api/v1/pins/revoke"
                     data-body=(serde_json::json!({"server": row.server, "name": row.name}))
-                    data-sure="Hold it from now on" data-then=(page_path(&["tools", &row.server, &row.name])) {
-                    "Take the approval back"
+                    data-sure="Confirm: quarantine the tool" data-then=(page_path(&["tools", &row.server, &row.name])) {
+                    "Revoke the approval"
                 }
             }
         }
@@ -165,7 +160,7 @@ fn definition(shown: &ToolShown, schema: &Value) -> Markup {
         (json(&schema.to_string()))
         @if let Some(output) = &shown.output_schema { h3 { "Output" } (json(&output.to_string())) }
         @if let Some(annotations) = &shown.annotations {
-            h3 { "What the server says about its effects" }
+            h3 { "Annotations (claims of the server)" }
             (json(&annotations.to_string()))
         }
     }

@@ -12,18 +12,14 @@ use super::parts::{empty_state, heading, page_path};
 pub(crate) async fn tools(asked: PageRequest, Query(query): Query<ToolQuery>) -> Response {
     let found = switchboard_views::tools(&asked.console.host, &query);
     let servers = asked.server_names();
-    let page = ConsolePage {
-        title: "Tools".to_owned(),
-        section: ConsoleSection::Tools,
-        body: body(&found, &servers, &query),
-    };
-    asked.show(page).await
+    let body = body(&found, &servers, &query);
+    asked.show(ConsolePage::new("Tools", ConsoleSection::Tools, body)).await
 }
 
 fn body(found: &[ToolRow], servers: &[String], query: &ToolQuery) -> Markup {
     let chosen = query.server.as_deref().unwrap_or_default();
     html! {
-        (heading("Tools", &html! { "What can be called. Choose one to try it." }))
+        (heading("Tools", &html! { "The tools of all servers. Choose one to try it." }))
         form class="filters" method="get" action="/tools" role="search" data-auto="" {
             label class="grow" {
                 span { "Search" }
@@ -43,16 +39,15 @@ fn body(found: &[ToolRow], servers: &[String], query: &ToolQuery) -> Markup {
         }
         div data-live="tools" {
             @if found.is_empty() {
-                (empty_state("No tool fits", &html! {
-                    "Try fewer words, or look whether the server is ready on the "
-                    a href="/servers" { "Servers" } " page."
+                (empty_state("No matching tools", &html! {
+                    "Try fewer words, or check on the " a href="/servers" { "Servers" }
+                    " page that the server is ready."
                 }))
             } @else { (list(found)) }
         }
     }
 }
 
-/// Renders a list of tools.
 pub(super) fn list(tools: &[ToolRow]) -> Markup {
     html! {
         ul class="cards many" {
@@ -75,17 +70,16 @@ pub(super) fn list(tools: &[ToolRow]) -> Markup {
     }
 }
 
-/// Renders the icon of a tool if its bytes are an image of a known format.
 pub(super) fn icon(tool: &ToolRow) -> Markup {
+    // The same checks as for images in results: the bytes come from the server.
     let address = tool.icon.as_deref().and_then(|data| picture(data).ok());
     html! { @if let Some(address) = address { img class="tool-icon" src=(address) alt="" width="18" height="18"; } }
 }
 
-/// Renders the annotations of a tool, which are claims of its server.
 pub(super) fn marks(tool: &ToolRow) -> Markup {
     html! {
         @for mark in &tool.marks {
-            span class={ "tag " @if mark == "destructive" { "bad" } } title="The server says so" {
+            span class={ "tag " @if mark == "destructive" { "bad" } } title="Claimed by the server" {
                 (mark)
             }
         }

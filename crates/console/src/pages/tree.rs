@@ -7,21 +7,20 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use switchboard_json::{Members, RawMembers};
 
-use super::parts::count;
-use super::parts::pretty;
+use super::parts::{count, pretty};
 
-/// Maximum size of a tree; a larger document is shown as text.
+/// Maximum size of a tree; a larger document is shown as text, because browsers slow down.
 const MAX_NODES: usize = 3_000;
 /// Maximum nesting; deeper values are shown as text.
 const MAX_DEPTH: usize = 16;
-/// Maximum number of members of an object or array that is expanded initially.
 const MAX_UNFOLDED: usize = 40;
 
-/// Renders a tree if the text is an object or an array that is not too large and has nested values.
-/// A flat one is as readable as text.
+/// Renders an object or an array with nested values as a tree, unless it is too large.
 pub(super) fn tree(text: &str) -> Option<Markup> {
+    // Raw values keep duplicate keys, the order of keys and the digits of numbers.
     let raw: &RawValue = serde_json::from_str(text.trim()).ok()?;
     let inner = TreeMembers::parse(raw)?;
+    // A flat document is as readable as text.
     inner.members.iter().find(|(_, raw)| raw.get().starts_with(['{', '[']))?;
     let mut left = MAX_NODES;
     let shown = branch(None, &inner, 0, &mut left);

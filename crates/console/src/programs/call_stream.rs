@@ -22,7 +22,7 @@ use super::program_call::ProgramCall;
 use crate::console::SharedConsole;
 use crate::reply::ApiError;
 
-/// How often a heartbeat is sent on an idle stream.
+/// How often a heartbeat is sent on an idle stream. Clients give up after four missed ones.
 const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 /// Maximum number of lines queued for a slow program.
 const MAX_QUEUED_LINES: usize = 64;
@@ -37,21 +37,20 @@ pub(crate) fn start_call(
 ) -> Result<impl Stream<Item = String> + Send + 'static, ApiError> {
     let proposed = wanted.to_proposed_call()?;
     let caller = wanted.caller(face);
-    let name = random_token().ok_or_else(|| ApiError::internal("there is no randomness"))?;
+    let no_random = || ApiError::internal("no secure random numbers available");
+    let name = random_token().ok_or_else(no_random)?;
     let too_many = || {
-        let why = "too many calls are under way";
+        let why = "too many calls in flight";
         ApiError::new(StatusCode::SERVICE_UNAVAILABLE, why).with_hint("try again later")
     };
+    // Registered before the call starts, so that an answer cannot arrive too early.
     let (held, told) = console.lines.open(&name).ok_or_else(too_many)?;
     let line = Arc::clone(&held.line);
-    let people = Arc::new(ProgramReviewer {
-        line: Arc::clone(&line),
-        whom: wanted.people,
-        limit: wanted.limit(),
-    });
+    let limit = wanted.limit();
+    let people = Arc::new(ProgramReviewer { line: Arc::clone(&line), whom: wanted.people, limit });
     let (progress, reports) = mpsc::channel(MAX_QUEUED_REPORTS);
     let attention = CallOptions {
-        cancel: line.cancel().clone(),
+        cancel: line.cancel.clone(),
         progress: Some(progress),
         reviewer: Some(Arc::clone(&people) as _),
         asker: Some(people),
@@ -61,15 +60,15 @@ pub(crate) fn start_call(
         ..CallOptions::default()
     };
     let host = console.host.clone();
-    // In a separate task: after a disconnect, the call is cancelled but still runs to its recorded
-    // end.
+    // A separate task: after a disconnect, the cancelled call still runs to its recorded end.
     let calling = tokio::spawn(async move {
         let record = host.call_with(&host.lease(), proposed, &caller, &attention).await;
+        // The id is free before the outcome is sent: a late answer gets a clear error.
         drop(held);
         record
     });
     let (sender, lines) = mpsc::channel(MAX_QUEUED_LINES);
-    let following = ProgramCallStream { calling, told, reports, cancel: line.cancel().clone() };
+    let following = ProgramCallStream { calling, told, reports, cancel: line.cancel.clone() };
     tokio::spawn(following.run(name, sender));
     Ok(stream::unfold(lines, |mut lines| async move {
         let line = lines.recv().await?;
@@ -96,15 +95,16 @@ impl ProgramCallStream {
             tokio::select! {
                 // In this order, so that queued updates precede the outcome.
                 biased;
+                // `closed` stays ready, so without the condition the loop would spin.
                 () = lines.closed(), if !self.cancel.is_cancelled() => self.cancel.cancel(),
                 Some(told) = self.told.recv() => send(&lines, &told).await,
                 Some(report) = self.reports.recv() => send(&lines, &progress_event(&report)).await,
                 record = &mut self.calling => {
+                    // Updates that arrived together with the outcome still precede it.
                     while let Ok(told) = self.told.try_recv() {
                         send(&lines, &told).await;
                     }
-                    // If the task of the call panicked, there is no outcome: the stream ends
-                    // without one.
+                    // If the task of the call panicked, the stream ends without an outcome.
                     if let Ok(record) = record {
                         send(&lines, &CallUpdate::Ended(CallEnded::from(record))).await;
                     }
@@ -116,7 +116,6 @@ impl ProgramCallStream {
     }
 }
 
-/// Writes an update to the program's stream.
 async fn send(lines: &mpsc::Sender<String>, told: &CallUpdate) {
     if let Ok(mut line) = serde_json::to_string(told) {
         line.push('\n');
@@ -129,12 +128,10 @@ fn progress_event(report: &Json) -> CallUpdate {
     CallUpdate::Progress { report: serde_json::from_str(report.as_str()).unwrap_or_default() }
 }
 
-/// Answers the reviews and elicitations of one call, as [`Whom`] says: by the program's user, at
-/// another face, or with a rejection.
+/// Answers the reviews and elicitations of one call, as [`Whom`] says.
 pub(super) struct ProgramReviewer {
     pub(super) line: Arc<ProgramCall>,
     pub(super) whom: Whom,
-    /// How long an answer may take.
     pub(super) limit: Option<Duration>,
 }
 
@@ -144,6 +141,7 @@ impl ProgramReviewer {
             QuestionUpdate::Queued(entry) if self.whom == Whom::Elsewhere => {
                 CallUpdate::Waits { id: entry.id.clone(), matter: entry.asked.matter.clone() }
             }
+            // The program has the question already, in an `Asked` update.
             QuestionUpdate::Queued(_) => return,
             QuestionUpdate::AnsweredElsewhere { by, word, .. } => {
                 CallUpdate::AnsweredElsewhere { by: (*by).to_owned(), word: (*word).to_owned() }
@@ -158,6 +156,7 @@ impl Reviewer for ProgramReviewer {
     fn ask<'a>(&'a self, question: &'a Question) -> ReviewFuture<'a> {
         match self.whom {
             Whom::Nobody => NobodyThere.ask(question),
+            // Never answers, so that the answer of another face wins.
             Whom::Elsewhere => Box::pin(std::future::pending()),
             Whom::Here => Box::pin(async move {
                 let matter = review_matter(question);

@@ -3,25 +3,22 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use switchboard_store::{Matter, QueuedQuestion, UserDecision};
 use switchboard_views::CallUpdate;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-/// Maximum number of program calls in flight.
 const MAX_OPEN_CALLS: usize = 1_000;
 /// Maximum number of updates queued for a slow program.
 const MAX_QUEUED_EVENTS: usize = 256;
 
-/// All program calls in flight, by id.
 #[derive(Default)]
 pub(crate) struct ProgramCalls(Arc<Mutex<HashMap<String, Arc<ProgramCall>>>>);
 
-/// A program call in flight.
 pub(super) struct ProgramCall {
     told: mpsc::Sender<CallUpdate>,
-    cancel: CancellationToken,
+    pub(super) cancel: CancellationToken,
     questions: Mutex<OpenQuestions>,
 }
 
@@ -43,7 +40,6 @@ pub(super) struct ProgramCallGuard {
     lines: Arc<Mutex<HashMap<String, Arc<ProgramCall>>>>,
 }
 
-/// Why an answer is rejected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum AnswerRejection {
     NoCall,
@@ -54,26 +50,21 @@ pub(crate) enum AnswerRejection {
 }
 
 impl ProgramCalls {
-    /// Registers a call under this id, and returns the receiver of its updates. Returns `None` if
-    /// there are too many calls.
+    /// Registers a call under this id. Returns `None` if there are too many calls.
     pub(super) fn open(
         &self,
         name: &str,
     ) -> Option<(ProgramCallGuard, mpsc::Receiver<CallUpdate>)> {
         let (told, received) = mpsc::channel(MAX_QUEUED_EVENTS);
         let cancel = CancellationToken::new();
-        let questions = Mutex::default();
-        let line = Arc::new(ProgramCall { told, cancel, questions });
+        let line = Arc::new(ProgramCall { told, cancel, questions: Mutex::default() });
         let mut lines = self.0.lock();
         if lines.len() >= MAX_OPEN_CALLS {
             return None;
         }
         lines.insert(name.to_owned(), Arc::clone(&line));
-        drop(lines);
-        Some((
-            ProgramCallGuard { line, name: name.to_owned(), lines: Arc::clone(&self.0) },
-            received,
-        ))
+        let lines = Arc::clone(&self.0);
+        Some((ProgramCallGuard { line, name: name.to_owned(), lines }, received))
     }
 
     pub(crate) fn answer(
@@ -100,19 +91,12 @@ impl ProgramCalls {
 }
 
 impl ProgramCall {
-    /// Returns the token that cancels the call.
-    pub(super) const fn cancel(&self) -> &CancellationToken {
-        &self.cancel
-    }
-
-    /// Queues an update for the program.
     pub(super) fn send(&self, told: CallUpdate) {
         // Fails if the queue is full: a slow program misses the update, and the call does not wait.
         _ = self.told.try_send(told);
     }
 
-    /// Sends a question to the program and waits for the answer. Dropping the future withdraws the
-    /// question. Returns `None` if the program has disconnected.
+    /// Asks the program. Dropping the future withdraws the question. `None` after a disconnect.
     pub(super) async fn ask(
         &self,
         asked: QueuedQuestion,
@@ -121,7 +105,7 @@ impl ProgramCall {
         let is_review = matches!(asked.matter, Matter::Review(_));
         let (answer, answered) = oneshot::channel();
         let question = {
-            let mut questions = self.questions();
+            let mut questions = self.questions.lock();
             questions.last += 1;
             let number = questions.last;
             questions.open.insert(number, PendingAnswer { is_review, answer });
@@ -134,7 +118,8 @@ impl ProgramCall {
     }
 
     fn answer(&self, question: u64, given: UserDecision) -> Result<(), AnswerRejection> {
-        let mut questions = self.questions();
+        let mut questions = self.questions.lock();
+        // Checked before the removal: an answer of the wrong kind must leave the question open.
         let open = questions.open.get(&question).ok_or(AnswerRejection::Over)?;
         let fits = match open.is_review {
             true => given.clone().into_answer().is_some(),
@@ -145,10 +130,6 @@ impl ProgramCall {
         }
         let open = questions.open.remove(&question).ok_or(AnswerRejection::Over)?;
         open.answer.send(given).map_err(|_| AnswerRejection::Over)
-    }
-
-    fn questions(&self) -> MutexGuard<'_, OpenQuestions> {
-        self.questions.lock()
     }
 }
 
@@ -161,7 +142,7 @@ struct QuestionGuard<'a> {
 impl Drop for QuestionGuard<'_> {
     fn drop(&mut self) {
         let question = self.question;
-        let was_open = self.line.questions().open.remove(&question).is_some();
+        let was_open = self.line.questions.lock().open.remove(&question).is_some();
         if was_open {
             self.line.send(CallUpdate::Over { question });
         }
@@ -223,7 +204,7 @@ mod tests {
         assert_eq!(told.recv().await, Some(CallUpdate::Over { question: 1 }));
         assert_eq!(lines.answer("word", 1, UserDecision::Decline), Err(AnswerRejection::Over));
         assert!(lines.give_up("word"));
-        assert!(held.line.cancel().is_cancelled());
+        assert!(held.line.cancel.is_cancelled());
     }
 
     #[test]

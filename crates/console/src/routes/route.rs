@@ -6,7 +6,6 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use crate::console::SharedConsole;
 use crate::pages;
 
-/// A route of the console.
 #[derive(Clone, Copy)]
 pub(crate) struct ConsoleRoute {
     pub(crate) method: &'static str,
@@ -14,21 +13,18 @@ pub(crate) struct ConsoleRoute {
     pub(crate) proof: RequiredAuth,
     /// The summary in the `OpenAPI` document; empty for pages.
     pub(crate) about: &'static str,
-    /// The schema of the query.
     pub(crate) query: Option<SchemaFn>,
-    /// The schema of the body.
     pub(crate) takes: Option<SchemaFn>,
     pub(crate) gives: ResponseKind,
     pub(crate) serve: fn() -> MethodRouter<SharedConsole>,
 }
 
-/// The format of a successful response.
 #[derive(Clone, Copy)]
 pub(crate) enum ResponseKind {
     /// A page, which is not part of the API.
     Page,
     Json(SchemaFn),
-    /// JSON Lines.
+    /// JSON Lines of this schema.
     Lines(SchemaFn),
     /// Server-sent events with JSON data.
     Events(SchemaFn),
@@ -36,7 +32,6 @@ pub(crate) enum ResponseKind {
     File(&'static str),
 }
 
-/// The authentication that a route requires.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RequiredAuth {
     /// None: the route reveals and changes nothing, or its request authenticates itself.
@@ -48,7 +43,6 @@ pub(crate) enum RequiredAuth {
 }
 
 impl ConsoleRoute {
-    /// Returns a `GET` route that requires a session.
     pub(super) const fn get() -> Self {
         Self {
             method: "get",
@@ -63,29 +57,25 @@ impl ConsoleRoute {
     }
 
     pub(super) const fn post() -> Self {
+        // Secure by default: a new action needs the CSRF token unless its row says otherwise.
         Self { method: "post", proof: RequiredAuth::Token, ..Self::get() }
     }
 
-    /// Sets the type of the query.
     pub(super) const fn query<T: JsonSchema>(self) -> Self {
         Self { query: Some(T::json_schema), ..self }
     }
 
-    /// Sets the type of the body.
     pub(super) const fn takes<T: JsonSchema>(self) -> Self {
         Self { takes: Some(schema_for::<T>), ..self }
     }
 }
 
-/// Returns the format of a JSON response of this type.
 pub(super) const fn json<T: JsonSchema>() -> ResponseKind {
     ResponseKind::Json(schema_for::<T>)
 }
 
-/// Generates a schema.
 pub(crate) type SchemaFn = fn(&mut SchemaGenerator) -> Schema;
 
-/// Generates the schema of a type.
 pub(super) fn schema_for<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     generator.subschema_for::<T>()
 }
@@ -94,14 +84,14 @@ pub(super) fn schema_for<T: JsonSchema>(generator: &mut SchemaGenerator) -> Sche
 pub(super) fn sent_result(_: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": "object",
-        "description": "The result of an MCP request, as the server sent it.",
+        "description": "Result of an MCP request, exactly as the server sent it.",
     })
 }
 
 pub(super) fn this_document(_: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": "object",
-        "description": "An OpenAPI document.",
+        "description": "OpenAPI document of this API.",
         "required": ["openapi", "info", "paths", "components"],
     })
 }

@@ -6,14 +6,14 @@ use futures_util::{Stream, stream};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use switchboard_core::Item;
 use switchboard_files::file_name_for;
-use switchboard_store::{CallId, Filter, LedgerError};
+use switchboard_store::{CallId, Filter};
 use switchboard_views::{CallQuery, CallShown, call_with_result};
 
 use crate::console::{Console, SharedConsole};
 use crate::pages::parse_reply;
 use crate::reply::{ApiError, DownloadFile, ErrorBody};
 
-/// How many calls are read per batch.
+/// How many calls are read per batch; results make them large.
 const PAGE_SIZE: u32 = 100;
 
 /// Streams all calls that match the query, newest first, as JSON Lines.
@@ -30,7 +30,6 @@ pub(crate) fn export(
     }))
 }
 
-/// Returns the schema of a line.
 pub(crate) fn export_schema(generator: &mut SchemaGenerator) -> Schema {
     let call = generator.subschema_for::<CallShown>();
     let refusal = generator.subschema_for::<ErrorBody>();
@@ -41,7 +40,8 @@ pub(crate) fn export_schema(generator: &mut SchemaGenerator) -> Schema {
 async fn page(console: &Console, filter: Filter) -> (String, Option<CallId>) {
     let listed = match console.host.ledger().list_full(filter).await {
         Ok(listed) => listed,
-        Err(error) => return (line(&ErrorBody::from(ApiError::internal(error.to_string()))), None),
+        // The status is sent before the first batch, so an error becomes a line.
+        Err(error) => return (line(&ErrorBody::from(ApiError::internal(error))), None),
     };
     let is_full = u32::try_from(listed.len()).is_ok_and(|count| count == PAGE_SIZE);
     let last = listed.last().filter(|_| is_full).map(|last| last.summary.id);
@@ -61,17 +61,12 @@ fn line(value: &impl serde::Serialize) -> String {
     text.replace(['\n', '\r'], " ") + "\n"
 }
 
-/// Returns the result of a call, as the server sent it.
 pub(crate) async fn call_result(console: &Console, id: &str) -> Result<DownloadFile, ApiError> {
     let (_, bytes) = result(console, id).await?;
-    Ok(DownloadFile {
-        name: format!("call-{}.json", safe_file_name(id)),
-        kind: "application/json",
-        bytes,
-    })
+    let name = format!("call-{}.json", safe_file_name(id));
+    Ok(DownloadFile { name, kind: "application/json", bytes })
 }
 
-/// Returns one content block of a call's result.
 pub(crate) async fn call_part(
     console: &Console,
     id: &str,
@@ -81,23 +76,24 @@ pub(crate) async fn call_part(
     let missing = || ApiError::not_found(format!("call `{id}` has no part {number} to download"));
     let reply = parse_reply(kind, &String::from_utf8_lossy(&bytes)).map_err(|_| missing())?;
     let item = reply.items.into_iter().nth(number).ok_or_else(missing)?;
-    let (name, bytes) =
-        content(item, &format!("call-{}-{number}", safe_file_name(id))).ok_or_else(missing)?;
+    let name = format!("call-{}-{number}", safe_file_name(id));
+    let (name, bytes) = content(item, &name).ok_or_else(missing)?;
+    // Never the declared type: the browser must not render it, whatever it is.
     Ok(DownloadFile { name, kind: "application/octet-stream", bytes })
 }
 
 async fn result(console: &Console, id: &str) -> Result<(&'static str, Vec<u8>), ApiError> {
-    let missing = || ApiError::not_found(format!("no result of a call `{id}` is recorded"));
-    let trouble = |error: LedgerError| ApiError::internal(error.to_string());
+    let missing = || ApiError::not_found(format!("no result of call `{id}` is recorded"));
     let number: CallId = id.parse().map_err(|_| missing())?;
     let ledger = console.host.ledger();
-    let full = ledger.show(number).await.map_err(trouble)?.ok_or_else(missing)?;
-    let whole = ledger.load_result(&full).await.map_err(trouble)?.ok_or_else(missing)?;
+    let full = ledger.show(number).await.map_err(ApiError::internal)?.ok_or_else(missing)?;
+    let whole = ledger.load_result(&full).await.map_err(ApiError::internal)?.ok_or_else(missing)?;
     Ok((full.summary.kind.as_str(), whole.to_vec()))
 }
 
 /// Returns a file name and the bytes of a content block.
 fn content(item: Item, name: &str) -> Option<(String, Vec<u8>)> {
+    // Some servers wrap base64 at 76 columns, as MIME does.
     let decoded = |data: &str| {
         let plain: String = data.split_ascii_whitespace().collect();
         BASE64_STANDARD.decode(plain).ok()
@@ -121,7 +117,7 @@ fn content(item: Item, name: &str) -> Option<(String, Vec<u8>)> {
     }
 }
 
-/// Keeps only characters that are safe in a header and in a file name.
 fn safe_file_name(text: &str) -> String {
+    // Safe in a header and in every file system.
     text.chars().filter(char::is_ascii_alphanumeric).take(20).collect()
 }

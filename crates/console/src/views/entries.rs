@@ -12,14 +12,14 @@ use crate::entry::{TypedEntry, without_secrets};
 use crate::other_products::{DiscoveryError, Proposal, ProposedServer};
 use crate::reply::ApiError;
 
-/// The entry of a server in its file.
+/// The configuration entry of a server.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct EntryShown {
-    /// The server.
+    /// Name of the server.
     pub(crate) server: String,
-    /// The file that has it.
+    /// File that contains the entry.
     pub(crate) file: String,
-    /// Its entry; `[kept]` stands for values that may be secret.
+    /// Entry, with `[kept]` for values that may be secrets.
     pub(crate) entry: Value,
 }
 
@@ -29,13 +29,14 @@ pub(crate) async fn propose_typed(
     typed: TypedEntry,
 ) -> Result<Proposal, ApiError> {
     let product = Some(typed.product.trim().to_owned()).filter(|word| !word.is_empty());
+    // Blocks: a reader may look up where other products keep their files.
     let elsewhere = Arc::clone(&console.elsewhere);
     let text = typed.text.clone();
     let reading = tokio::task::spawn_blocking(move || match text.trim() {
         "" => Ok(None),
         text => elsewhere.parse_pasted(text, product.as_deref()),
     });
-    let read = reading.await.map_err(|error| ApiError::internal(error.to_string()))?;
+    let read = reading.await.map_err(ApiError::internal)?;
     if let Some(mut found) = read.map_err(|error| discovery_error(&error))? {
         mark_existing(console, &mut found);
         return Ok(found);
@@ -43,12 +44,12 @@ pub(crate) async fn propose_typed(
     Ok(Proposal { servers: own_entries(console, &typed)?, ..Proposal::default() })
 }
 
-/// Returns the servers of other products on this machine. Values that may be secrets stay in their
-/// files.
+/// Returns the servers of other products. Values that may be secrets stay in their files.
 pub(crate) async fn propose_installed(console: &Console) -> Result<Proposal, ApiError> {
     let mut found = discover_installed(console).await?;
     mark_existing(console, &mut found);
     for one in &mut found.servers {
+        // Before the secrets go: an import compares it with the entry that has them.
         let digest = entry_digest(one);
         one.entry = without_secrets(std::mem::take(&mut one.entry));
         if let Some(source) = &mut one.source {
@@ -62,24 +63,23 @@ pub(crate) async fn propose_installed(console: &Console) -> Result<Proposal, Api
 pub(crate) async fn discover_installed(console: &Console) -> Result<Proposal, ApiError> {
     let elsewhere = Arc::clone(&console.elsewhere);
     let reading = tokio::task::spawn_blocking(move || elsewhere.installed_servers());
-    let read = reading.await.map_err(|error| ApiError::internal(error.to_string()))?;
-    read.map_err(|error| discovery_error(&error))
+    reading.await.map_err(ApiError::internal)?.map_err(|error| discovery_error(&error))
 }
 
-/// Returns the fingerprint of an entry as it was found.
 pub(crate) fn entry_digest(found: &ProposedServer) -> String {
     hex_digest([found.entry.to_string().as_bytes()])
 }
 
 fn discovery_error(error: &DiscoveryError) -> ApiError {
-    ApiError::unprocessable(error.to_string()).maybe_hint(error.hint.as_deref())
+    ApiError::unprocessable(error).maybe_hint(error.hint.as_deref())
 }
 
-/// Marks new servers whose names are in use.
 fn mark_existing(console: &Console, found: &mut Proposal) {
     let known = console.host.config().load();
     for one in &mut found.servers {
+        // A server that cannot or need not be added does not collide.
         let is_new = one.needless.is_none() && one.problem.is_none();
+        // A broken entry keeps its name: adding another would overwrite it.
         let is_taken = |name: &String| {
             known.servers.contains_key(&**name) || known.broken.contains_key(&**name)
         };
@@ -87,7 +87,6 @@ fn mark_existing(console: &Console, found: &mut Proposal) {
     }
 }
 
-/// Returns entries that are in our own format.
 fn own_entries(console: &Console, typed: &TypedEntry) -> Result<Vec<ProposedServer>, ApiError> {
     let file = console.own_file()?;
     let known = console.host.config().load();
@@ -129,6 +128,7 @@ fn problem_text(problem: &switchboard_document::ConfigError) -> String {
 /// Returns the command line or the URL of an entry.
 pub(crate) fn launch_text(entry: &Value) -> String {
     let text = |key: &str| entry[key].as_str();
+    // The keys of the URL differ between products.
     if let Some(url) = text("url").or_else(|| text("httpUrl")).or_else(|| text("serverUrl")) {
         return url.to_owned();
     }
@@ -148,12 +148,8 @@ pub(crate) async fn entry(console: &Console, name: &str) -> Result<EntryShown, A
     let which = name.to_owned();
     let reading =
         tokio::task::spawn_blocking(move || switchboard_config::read_entry(&from, &which));
-    let read = reading.await.map_err(|error| ApiError::internal(error.to_string()))?;
-    let read = read.map_err(|error| ApiError::unprocessable(error.to_string()))?;
-    let entry = read.ok_or_else(|| ApiError::not_found(format!("`{name}` is not in its file")))?;
-    Ok(EntryShown {
-        server: name.to_owned(),
-        file: file.display().to_string(),
-        entry: without_secrets(entry),
-    })
+    let read = reading.await.map_err(ApiError::internal)?.map_err(ApiError::unprocessable)?;
+    let missing = || ApiError::not_found(format!("server `{name}` is no longer in its file"));
+    let entry = without_secrets(read.ok_or_else(missing)?);
+    Ok(EntryShown { server: name.to_owned(), file: file.display().to_string(), entry })
 }

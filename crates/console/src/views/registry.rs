@@ -8,8 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use switchboard_registry::{
     FetchLimits, InstallChoice, InstallPlan, ListedServer, ListingStatus, OFFICIAL_REGISTRY,
-    PlanBody, PlanError, Registry, RegistryAddress, RegistryError, RegistryQuestion,
-    install_choices, short_name,
+    PlanBody, Registry, RegistryAddress, RegistryError, RegistryQuestion, install_choices,
+    short_name,
 };
 use switchboard_text::hex_digest;
 use switchboard_vetting::EntryFinding;
@@ -17,102 +17,99 @@ use switchboard_vetting::EntryFinding;
 use crate::console::Console;
 use crate::reply::ApiError;
 
-/// Maximum number of search results.
 const MAX_LISTED: usize = 30;
 
 /// A server in a registry.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct RegistryRow {
-    /// Its name in the registry.
+    /// Name of the server in the registry.
     pub(crate) name: String,
-    /// What it is called.
+    /// Display name, if the publisher gives one.
     pub(crate) title: Option<String>,
-    /// What it does, in its publisher's words.
+    /// Description by the publisher.
     pub(crate) description: Option<String>,
-    /// Its version.
+    /// Version that is listed.
     pub(crate) version: Option<String>,
-    /// `active`, `deprecated` or `deleted`.
+    /// Status: `active`, `deprecated` or `deleted`.
     pub(crate) status: &'static str,
-    /// The address of the registry.
+    /// URL of the registry.
     pub(crate) registry: String,
-    /// Whether this is what the registry said before, because it cannot be reached.
+    /// Whether the listing is cached because the registry is unreachable.
     pub(crate) is_old: bool,
 }
 
-/// Servers of registries that fit some words.
+/// The results of a registry search.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct RegistryFound {
-    /// The servers.
+    /// Servers that match the search words.
     pub(crate) servers: Vec<RegistryRow>,
 }
 
-/// A server with the ways in which it can be added.
+/// A registry server with its installation options.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct RegistryShown {
     #[serde(flatten)]
     pub(crate) row: RegistryRow,
-    /// The ways in which it can be added.
+    /// Installation options of the server.
     pub(crate) ways: Vec<WayShown>,
 }
 
-/// One way to add a server.
+/// An installation option: a package or a remote server.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct WayShown {
-    /// Its number, which a choice names.
+    /// Number of the option, which a choice names.
     pub(crate) number: usize,
-    /// `npm`, `pypi`, `oci`, `nuget`, `mcpb` or `remote`.
+    /// Kind: `npm`, `pypi`, `oci`, `nuget`, `mcpb` or `remote`.
     pub(crate) kind: String,
-    /// The package or the address, as published.
+    /// Package or URL, as published.
     pub(crate) what: String,
-    /// What would be run or visited, with `<name>` where an answer belongs.
+    /// Command or URL, with `<name>` for each input.
     pub(crate) runs: Option<String>,
-    /// What has to be answered.
+    /// Inputs that the option needs.
     pub(crate) asks: Vec<RegistryQuestion>,
-    /// What to know about it.
+    /// Notes about requirements and limits.
     pub(crate) notes: Vec<String>,
-    /// Why it is not offered.
+    /// Reason why the option is not available.
     pub(crate) refused: Option<String>,
 }
 
-/// Which way to add which server, with what was answered.
+/// A chosen installation option with its inputs.
 #[derive(Clone, Debug, Default, Deserialize, JsonSchema)]
 #[serde(default)]
 pub(crate) struct Chosen {
-    /// Its name in the registry.
+    /// Name of the server in the registry.
     pub(crate) name: String,
-    /// Its version; the newest unless told.
+    /// Version of the server; the newest if empty.
     pub(crate) version: String,
-    /// The number of the way.
+    /// Number of the installation option.
     pub(crate) way: usize,
-    /// What was answered to what is asked: a text for each, or several.
+    /// Inputs by name: a text, or several for a repeated one.
     pub(crate) answers: BTreeMap<String, Value>,
 }
 
-/// Exactly what would be added.
+/// The exact entry that would be added.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct FilledIn {
-    /// A name for it here.
+    /// Suggested name of the server.
     pub(crate) under: String,
-    /// Every word that is run, or the address.
+    /// Words of the command line, or the URL.
     pub(crate) words: Vec<String>,
-    /// Whether it is an address.
+    /// Whether the server is remote.
     pub(crate) is_remote: bool,
-    /// Its variables or headers, with the names of secrets in place of them.
+    /// Variables or headers, with references instead of secrets.
     pub(crate) pairs: Vec<(String, String)>,
-    /// What to know about it.
+    /// Notes about requirements and limits.
     pub(crate) notes: Vec<String>,
-    /// What to know before it runs.
+    /// Security findings in the entry.
     pub(crate) findings: Vec<EntryFinding>,
-    /// Whether there is a server of that name.
+    /// Whether a server of that name already exists.
     pub(crate) exists: bool,
-    /// The entry that is added.
+    /// Entry in the format of the configuration file.
     pub(crate) entry: Map<String, Value>,
-    /// What adding it has to quote.
+    /// Digest that adding it must quote.
     pub(crate) digest: String,
-    /// Secrets that are kept for it.
     #[serde(skip)]
     pub(crate) secrets: BTreeMap<String, String>,
-    /// Where it comes from, for the record.
     #[serde(skip)]
     pub(crate) source: String,
 }
@@ -122,10 +119,11 @@ pub(crate) async fn search(console: &Console, words: &str) -> Result<Vec<Registr
     let words: Vec<String> = words.split_whitespace().map(str::to_owned).collect();
     let mut rows: Vec<RegistryRow> = Vec::new();
     for registry in registries(console)? {
-        let found =
-            registry.search(&words, MAX_LISTED).await.map_err(|error| registry_error(&error))?;
+        let found = registry.search(&words, MAX_LISTED).await;
+        let found = found.map_err(|error| registry_error(&error))?;
         let is_old = found.age.is_some();
         for listed in found.value {
+            // Names are unique within a registry only.
             if !rows.iter().any(|row| row.name == listed.server.name) {
                 rows.push(row(&listed, &registry, is_old));
             }
@@ -135,7 +133,6 @@ pub(crate) async fn search(console: &Console, words: &str) -> Result<Vec<Registr
     Ok(rows)
 }
 
-/// Returns one server with the ways to add it.
 pub(crate) async fn show(
     console: &Console,
     name: &str,
@@ -155,24 +152,25 @@ pub(crate) async fn fill_in(console: &Console, chosen: &Chosen) -> Result<Filled
         return Err(ApiError::new(StatusCode::CONFLICT, why));
     }
     let ways = install_choices(&listed.server, registry.address().reach());
-    let missing = || ApiError::not_found(format!("`{}` has no such way", chosen.name));
+    // Options are counted in the listing's order, which the digest protects.
+    let missing = || ApiError::not_found(format!("`{}` has no such option", chosen.name));
     let plan = ways.into_iter().nth(chosen.way).ok_or_else(missing)?.plan;
-    let plan = plan.map_err(|error| plan_error(&error))?;
+    let plan = plan.map_err(ApiError::unprocessable)?;
     if matches!(plan.body, PlanBody::Bundle { .. }) {
         return Err(bundle_error(&chosen.name));
     }
-    let recipe = plan.fill(&answers(chosen)).map_err(|error| plan_error(&error))?;
+    let recipe = plan.fill(&answers(chosen)).map_err(ApiError::unprocessable)?;
     let under = short_name(&chosen.name);
     let entry = recipe.entry();
     let value = Value::Object(entry.clone());
     let file = console.own_file()?;
     let findings = switchboard_config::entry_findings(&file, &under, &value);
-    let findings = findings.map_err(|error| ApiError::unprocessable(error.to_string()))?;
+    let findings = findings.map_err(ApiError::unprocessable)?;
     let known = console.host.config().load();
     let mut notes = plan.notes.clone();
     notes.extend(status_warning(&listed));
     notes.extend(recipe.from_environment.iter().map(|variable| {
-        format!("`{variable}` is a secret in plain sight, so it is taken from the variable `{variable}` of your environment")
+        format!("`{variable}` is a secret that the command line would show, so it is read from your environment")
     }));
     Ok(FilledIn {
         exists: known.servers.contains_key(under.as_str())
@@ -182,6 +180,7 @@ pub(crate) async fn fill_in(console: &Console, chosen: &Chosen) -> Result<Filled
         pairs: recipe.pairs(),
         notes,
         findings,
+        // Adding repeats this function and compares: the registry may change in between.
         digest: hex_digest([value.to_string().as_bytes()]),
         entry,
         under,
@@ -214,9 +213,9 @@ fn status_warning(listed: &ListedServer) -> Option<String> {
     let why = listed.status_message().map(|why| format!(": {why}")).unwrap_or_default();
     match listed.status() {
         ListingStatus::Active => None,
-        ListingStatus::Deprecated => Some(format!("it is deprecated{why}")),
-        ListingStatus::Deleted => Some(format!("it was deleted{why}")),
-        ListingStatus::Other => Some(format!("its status is not known{why}")),
+        ListingStatus::Deprecated => Some(format!("this server is deprecated{why}")),
+        ListingStatus::Deleted => Some(format!("this server was deleted{why}")),
+        ListingStatus::Other => Some(format!("the status of this server is unknown{why}")),
     }
 }
 
@@ -230,7 +229,7 @@ fn way_view(number: usize, way: InstallChoice) -> WayShown {
         asks: plan.map(|plan| plan.asked.clone()).unwrap_or_default(),
         notes: plan.map(|plan| plan.notes.clone()).unwrap_or_default(),
         refused: refused
-            .or_else(|| is_bundle.then(|| "a bundle is added with `switchboard add`".to_owned())),
+            .or_else(|| is_bundle.then(|| "add bundles with `switchboard add`".to_owned())),
         kind: way.kind,
         what: way.what,
     }
@@ -249,19 +248,19 @@ fn row(listed: &ListedServer, registry: &Registry, is_old: bool) -> RegistryRow 
     }
 }
 
-/// Looks up a server in the first registry that has it. An unreachable registry is an error and not
-/// skipped: another publisher may own the name in the next registry.
+/// Looks up a server in the first registry that has it.
 async fn lookup(
     console: &Console,
     name: &str,
     version: &str,
 ) -> Result<(ListedServer, Registry, bool), ApiError> {
     let version = Some(version).filter(|version| !version.is_empty() && *version != "latest");
-    let mut unknown = ApiError::not_found("there is no registry to ask");
+    let mut unknown = ApiError::not_found("no registry is configured");
     for registry in registries(console)? {
         match registry.show(name, version).await {
             Ok(found) => return Ok((found.value, registry, found.age.is_some())),
             Err(error @ RegistryError::Unknown { .. }) => unknown = registry_error(&error),
+            // Not skipped: another publisher may own the name in the next registry.
             Err(error) => return Err(registry_error(&error)),
         }
     }
@@ -293,11 +292,7 @@ fn registry_error(error: &RegistryError) -> ApiError {
     ApiError::new(status, error.to_string()).maybe_hint(error.hint())
 }
 
-fn plan_error(error: &PlanError) -> ApiError {
-    ApiError::unprocessable(error.to_string())
-}
-
 fn bundle_error(name: &str) -> ApiError {
-    ApiError::unprocessable("a bundle is unpacked before it runs, which is not done from a page")
+    ApiError::unprocessable("bundles cannot be added here, because they have to be unpacked")
         .with_hint(format!("run `switchboard add {name}`"))
 }

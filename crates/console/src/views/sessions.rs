@@ -10,52 +10,51 @@ use switchboard_text::redact_text;
 use crate::console::Console;
 use crate::reply::ApiError;
 
-/// Maximum number of conversations in a list.
 const MAX_LISTED: u32 = 200;
 
-/// A conversation in a list.
+/// A conversation in the list.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct SessionRow {
-    /// Its name.
+    /// Id of the conversation.
     pub(crate) id: String,
-    /// What it is called, or its first words.
+    /// Name of the conversation, or its first words.
     pub(crate) title: String,
-    /// The profile of its model.
+    /// Profile of the model.
     pub(crate) model: String,
-    /// The folder that it is about.
+    /// Working folder of the conversation.
     pub(crate) folder: String,
-    /// When it began.
+    /// Time at which it started.
     pub(crate) created_at: String,
-    /// When something happened in it last.
+    /// Time of the last step.
     pub(crate) changed_at: String,
-    /// How many steps it has.
+    /// Number of stored steps.
     pub(crate) steps: u64,
 }
 
-/// A conversation.
+/// A conversation with its turns.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct SessionShown {
     #[serde(flatten)]
     pub(crate) row: SessionRow,
-    /// What was said and done, in order.
+    /// Messages, calls and notes, in order.
     pub(crate) turns: Vec<Turn>,
 }
 
-/// One thing that was said or done.
+/// A message, a call or a note in a conversation.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Turn {
-    /// The step under which it is kept.
+    /// Number of the stored step.
     pub(crate) number: u64,
-    /// `person`, `model`, `call` or `note`.
+    /// Author: `person`, `model`, `call` or `note`.
     pub(crate) who: &'static str,
-    /// What was said, or what came of a call.
+    /// Text of the message, or the result of the call.
     pub(crate) text: String,
-    /// What was called.
+    /// Name of the called tool.
     pub(crate) name: Option<String>,
-    /// How a call ended.
+    /// Outcome of the call.
     #[schemars(with = "Option<OutcomeKind>")]
     pub(crate) outcome: Option<&'static str>,
-    /// The number of the call in the record.
+    /// Id of the call in the record.
     pub(crate) call: Option<String>,
 }
 
@@ -72,36 +71,34 @@ pub(crate) fn models(console: &Console) -> Vec<String> {
 
 pub(crate) async fn sessions(console: &Console) -> Result<Vec<SessionRow>, ApiError> {
     let Some(sessions) = open(console).await? else { return Ok(Vec::new()) };
-    let listed = sessions.list(MAX_LISTED).await;
-    let listed = listed.map_err(|error| ApiError::internal(error.to_string()))?;
+    let listed = sessions.list(MAX_LISTED).await.map_err(ApiError::internal)?;
     Ok(listed.into_iter().map(row).collect())
 }
 
 /// Returns the conversation with this id, name or prefix of an id.
 pub(crate) async fn session(console: &Console, word: &str) -> Result<SessionShown, ApiError> {
-    let missing = || ApiError::not_found(format!("there is no session `{word}`"));
+    let missing = || ApiError::not_found(format!("unknown session `{word}`"));
     let sessions = open(console).await?.ok_or_else(missing)?;
     let found = sessions.find(word).await.map_err(|_| missing())?;
-    let entries = load_inputs(&sessions, &found.id).await;
-    let entries = entries.map_err(|error| ApiError::internal(error.to_string()))?;
+    let entries = load_inputs(&sessions, &found.id).await.map_err(ApiError::internal)?;
     Ok(SessionShown { row: row(found), turns: turns(entries) })
 }
 
-/// Opens the session store. Returns `None` if it does not exist yet, instead of creating it.
+/// Opens the session store. Returns `None` if it does not exist yet.
 async fn open(console: &Console) -> Result<Option<SessionStore>, ApiError> {
     let file = console.places.state.join("record").join("sessions.db");
+    // `SessionStore::open` would create the file, but looking at a page must not write.
     let opening = tokio::task::spawn_blocking(move || {
         file.exists().then(|| SessionStore::open(&file, Durability::Process)).transpose()
     });
-    let opened = opening.await.map_err(|error| ApiError::internal(error.to_string()))?;
-    opened.map_err(|error| ApiError::internal(error.to_string()))
+    opening.await.map_err(ApiError::internal)?.map_err(ApiError::internal)
 }
 
 fn row(session: SessionSummary) -> SessionRow {
     let title = session.name.or(session.opening);
     SessionRow {
         id: session.id.to_string(),
-        title: without_secrets(&title.unwrap_or_else(|| "A conversation".to_owned())),
+        title: without_secrets(&title.unwrap_or_else(|| "Untitled conversation".to_owned())),
         model: session.model,
         folder: session.folder.display().to_string(),
         created_at: session.created_at.to_string(),
@@ -120,12 +117,14 @@ fn turns(entries: Vec<TurnEntry>) -> Vec<Turn> {
             Turn { number, who, text, name: None, outcome: None, call: None }
         };
         turns.extend(match entry.input {
+            // Bookkeeping that says nothing to a reader.
             TurnInput::Began { .. } | TurnInput::Decided { .. } => None,
             TurnInput::Said { text, images } => {
                 let more = if images.is_empty() { String::new() } else { pictures(images.len()) };
                 Some(plain("person", text + &more))
             }
             TurnInput::Answered(answer) => {
+                // The results that follow name their calls by position.
                 asked = answer.asked;
                 Some(plain("model", answer.text)).filter(|turn| !turn.text.trim().is_empty())
             }
@@ -138,28 +137,28 @@ fn turns(entries: Vec<TurnEntry>) -> Vec<Turn> {
                 call: end.call,
             }),
             TurnInput::NoAnswer(failure) => {
-                Some(plain("note", format!("The model could not be asked: {}", failure.message)))
+                Some(plain("note", format!("The model did not respond: {}", failure.message)))
             }
             TurnInput::Cancelled(interruption) => {
-                Some(plain("note", format!("{}\nStopped by the person.", interruption.heard)))
+                Some(plain("note", format!("{}\nStopped by the user.", interruption.heard)))
             }
             TurnInput::Compacted { upto, .. } => {
-                Some(plain("note", format!("The first {upto} messages were cut for the model.")))
+                Some(plain("note", format!("The first {upto} messages were compacted.")))
             }
-            TurnInput::Retried => Some(plain("note", "The model was asked once more.".to_owned())),
+            TurnInput::Retried => Some(plain("note", "The model was asked again.".to_owned())),
             TurnInput::Undone { to } => {
-                Some(plain("note", format!("Everything after step {to} was taken back.")))
+                Some(plain("note", format!("Everything after step {to} was undone.")))
             }
         });
     }
     turns
 }
 
-/// Redacts secrets. The store keeps them because the model needs the full text; a page does not.
 fn without_secrets(text: &str) -> String {
+    // The store keeps secrets because the model needs the full text; a page does not.
     redact_text(text).into_owned()
 }
 
 fn pictures(count: usize) -> String {
-    format!("\n({count} {})", if count == 1 { "picture" } else { "pictures" })
+    format!("\n({count} {})", if count == 1 { "image" } else { "images" })
 }

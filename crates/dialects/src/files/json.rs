@@ -8,8 +8,7 @@ use crate::files::parsed_file::EntryChange;
 use crate::grammar::OutsideChange;
 use crate::note::DialectError;
 
-/// Returns the accepted syntax: comments and trailing commas, as the editors among the products do,
-/// but no other extension.
+/// Returns the accepted syntax: comments and trailing commas, as the editors accept them.
 fn options() -> ParseOptions {
     ParseOptions {
         allow_comments: true,
@@ -34,17 +33,11 @@ pub(super) fn read(text: &str, path: &[&str]) -> Result<(Value, Servers), Dialec
         DialectError::Syntax { line, message: error.kind().to_string() }
     })?;
     let Some(root) = parsed.value else { return Ok((Value::Null, Servers::new())) };
-    let mut place = Some(&root);
-    for key in path {
-        place = place.and_then(|value| {
-            let members = &value.as_object()?.properties;
-            members
-                .iter()
-                .rev()
-                .find(|member| member.name.as_str() == *key)
-                .map(|found| &found.value)
-        });
-    }
+    let place = path.iter().try_fold(&root, |value, key| {
+        // From the end: the products use the last of two equal keys.
+        let mut members = value.as_object()?.properties.iter().rev();
+        members.find(|member| member.name.as_str() == *key).map(|found| &found.value)
+    });
     let members = place.and_then(|value| value.as_object()).map(|object| &object.properties);
     let servers = members.into_iter().flatten();
     let servers =
@@ -91,6 +84,7 @@ pub(super) fn change(
         apply_outside(&top, list);
     }
     let mut after = root.to_string();
+    // Only a new file: an existing one keeps its last byte.
     if text.trim().is_empty() && !after.ends_with('\n') {
         after.push('\n');
     }
@@ -114,6 +108,7 @@ fn apply(servers: &CstObject, change: &EntryChange) {
             (Some(member), None) => member.remove(),
             (Some(member), Some(value)) => {
                 let before = member.value().and_then(|node| parse_value(&node.to_string()));
+                // An equal value keeps its layout and the comments inside it.
                 if before.as_ref() != Some(value) {
                     member.set_value(input(value));
                 }
@@ -128,6 +123,7 @@ fn apply_outside(top: &CstObject, beside: &OutsideChange) {
     let Some((last, parents)) = beside.path.split_last() else { return };
     let mut object = Some(top.clone());
     for key in parents {
+        // A removal must not create the objects on the way.
         object = object.and_then(|object| match beside.add.is_empty() {
             true => object.object_value(key),
             false => Some(object.object_value_or_set(key)),
@@ -149,7 +145,6 @@ fn apply_outside(top: &CstObject, beside: &OutsideChange) {
     }
 }
 
-/// Parses a part of the file.
 fn parse_value(text: &str) -> Option<Value> {
     read(text, &[]).ok().map(|(value, _)| value)
 }

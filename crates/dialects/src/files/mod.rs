@@ -6,4 +6,6 @@ mod toml;
 mod yaml_edit;
 mod yaml_tree;
 
-pub(crate) use parsed_file::{EntryChange, ParsedFile, at, at_mut, change, read, without_empty};
+pub(crate) use parsed_file::{
+    EntryChange, ParsedFile, at, at_mut, change, is_empty, read, without_empty,
+};

@@ -6,7 +6,6 @@ use crate::files::{json, toml, yaml_edit, yaml_tree};
 use crate::grammar::{FileFormat, OutsideChange};
 use crate::note::DialectError;
 
-/// The content of a file.
 #[derive(Debug)]
 pub(crate) struct ParsedFile {
     pub(crate) root: Value,
@@ -20,6 +19,7 @@ pub(crate) fn read(
     text: &str,
     path: &[&str],
 ) -> Result<ParsedFile, DialectError> {
+    // Some Windows editors begin a file with a byte order mark.
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let (root, servers) = match format {
         FileFormat::Json => json::read(text, path)?,
@@ -29,6 +29,7 @@ pub(crate) fn read(
     if !root.is_null() && !root.is_object() {
         return Err(DialectError::Shape { path: "(the file)".to_owned(), wanted: "an object" });
     }
+    // A wrong type on the way would otherwise look like a file without servers.
     for depth in 1..=path.len() {
         let keys = path.get(..depth).unwrap_or_default();
         if at(&root, keys).is_some_and(|value| !value.is_null() && !value.is_object()) {
@@ -38,12 +39,10 @@ pub(crate) fn read(
     Ok(ParsedFile { root, servers })
 }
 
-/// Returns the value at a path.
 pub(crate) fn at<'a>(root: &'a Value, path: &[&str]) -> Option<&'a Value> {
     path.iter().try_fold(root, |value, key| value.get(*key))
 }
 
-/// Returns a mutable reference to the value at a path.
 pub(crate) fn at_mut<'a>(root: &'a mut Value, path: &[&str]) -> Option<&'a mut Value> {
     path.iter().try_fold(root, |value, key| value.get_mut(*key))
 }
@@ -59,7 +58,7 @@ pub(crate) fn without_empty(value: Value) -> Value {
     }
 }
 
-fn is_empty(value: &Value) -> bool {
+pub(crate) fn is_empty(value: &Value) -> bool {
     match value {
         Value::Null => true,
         Value::Array(items) => items.is_empty(),
@@ -68,7 +67,6 @@ fn is_empty(value: &Value) -> bool {
     }
 }
 
-/// A change of one entry.
 #[derive(Debug)]
 pub(crate) struct EntryChange {
     pub(crate) key: String,
@@ -78,7 +76,6 @@ pub(crate) struct EntryChange {
     pub(crate) keys: Vec<&'static str>,
 }
 
-/// Returns the text with the changes applied.
 pub(crate) fn change(
     format: FileFormat,
     text: &str,
@@ -86,13 +83,12 @@ pub(crate) fn change(
     changes: &[EntryChange],
     beside: &[OutsideChange],
 ) -> Result<String, DialectError> {
+    // Byte for byte the same: not even a final line break is added.
     if changes.is_empty() && beside.is_empty() {
         return Ok(text.to_owned());
     }
-    let (mark, bare) = match text.strip_prefix('\u{feff}') {
-        Some(bare) => ("\u{feff}", bare),
-        None => ("", text),
-    };
+    let bare = text.strip_prefix('\u{feff}').unwrap_or(text);
+    let mark = text.strip_suffix(bare).unwrap_or_default();
     let changed = match format {
         FileFormat::Json => json::change(bare, path, changes, beside)?,
         FileFormat::Toml => toml::change(bare, path, changes)?,

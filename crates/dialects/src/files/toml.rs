@@ -54,6 +54,7 @@ fn plain_value(value: &toml_edit::Value) -> Value {
             Number::from_f64(*number.value()).map_or(Value::Null, Value::Number)
         }
         toml_edit::Value::Boolean(flag) => Value::Bool(*flag.value()),
+        // JSON has no dates; no setting that is converted is one.
         toml_edit::Value::Datetime(time) => Value::String(time.value().to_string()),
         toml_edit::Value::Array(items) => Value::Array(items.iter().map(plain_value).collect()),
         toml_edit::Value::InlineTable(table) => table_value(table),
@@ -69,6 +70,7 @@ pub(super) fn change(
     let shape = || DialectError::Shape { path: path.join("."), wanted: "a table" };
     let mut servers: &mut dyn TableLike = document.as_table_mut();
     for key in path {
+        // Implicit: `[mcp_servers.x]` needs no header `[mcp_servers]` above it.
         let mut implicit = Table::new();
         implicit.set_implicit(true);
         let item = servers.entry(key).or_insert(Item::Table(implicit));
@@ -116,6 +118,7 @@ fn set(table: &mut dyn TableLike, name: &str, value: Option<&Value>) {
             return;
         }
         if let (Some(there), Some(mut new)) = (item.as_value_mut(), to_toml(value)) {
+            // The decor is the space and the comment around a value.
             *new.decor_mut() = there.decor().clone();
             *there = new;
             return;
@@ -128,6 +131,7 @@ fn set(table: &mut dyn TableLike, name: &str, value: Option<&Value>) {
 
 fn to_toml(value: &Value) -> Option<toml_edit::Value> {
     Some(match value {
+        // TOML has no null.
         Value::Null => return None,
         Value::Bool(flag) => (*flag).into(),
         Value::Number(number) => match number.as_i64() {

@@ -14,6 +14,7 @@ pub(super) fn change(
     let mut text = text.to_owned();
     for change in changes {
         let entry = [path, &[change.key.as_str()]].concat();
+        // Parsed anew for each change, since an edit moves the lines below it.
         let there = parse(&text)?;
         let there = there.as_ref().and_then(|root| node_at(root, &entry));
         match there {
@@ -25,23 +26,20 @@ pub(super) fn change(
                     }
                 }
             }
-            _ => text = set(&text, path, &change.key, Some(&change.node()))?,
+            _ => {
+                let members = change.members.iter().map(|(key, value)| (key, value));
+                text = set(&text, path, &change.key, Some(&YamlNode::map(members)))?;
+            }
         }
     }
     Ok(text)
-}
-
-impl EntryChange {
-    fn node(&self) -> YamlNode {
-        YamlNode::map(self.members.iter().map(|(key, value)| (key, value)))
-    }
 }
 
 fn node_at<'a>(root: &'a YamlNode, path: &[&str]) -> Option<&'a YamlNode> {
     path.iter().try_fold(root, |node, key| node.member(key).map(|member| &member.value))
 }
 
-/// Returns the text with one member of the mapping at `path` set or removed.
+/// Sets or removes one member of the mapping at `path`.
 fn set(
     text: &str,
     path: &[&str],
@@ -53,13 +51,13 @@ fn set(
     let map = match place {
         Some(YamlNode::Map(map)) if !map.flow && !map.members.is_empty() => map,
         None if wanted.is_none() => return Ok(text.to_owned()),
+        // A flow mapping or an empty one has no lines of its own to edit.
         other => return replace_whole(text, path, key, wanted, other),
     };
-    let limit = mapping_end(root.as_ref(), path, line_count(text));
+    let limit = mapping_end(root.as_ref(), path, text.split_inclusive('\n').count());
     let mut lines: Vec<String> = text.split_inclusive('\n').map(str::to_owned).collect();
     let ending = if text.contains("\r\n") { "\r\n" } else { "\n" };
-    let index = map.members.iter().position(|member| member.key == key);
-    let (start, end) = match index.and_then(|index| map.members.get(index)) {
+    let (start, end) = match map.members.iter().find(|member| member.key == key) {
         Some(member) => {
             (member.line, member_end(&lines, member.line, next_line(map, member).unwrap_or(limit)))
         }
@@ -69,6 +67,7 @@ fn set(
             (end, end)
         }
     };
+    // The same column as its siblings: YAML requires it.
     let indent = map.members.first().map_or(0, |member| member.column);
     close_line(&mut lines, start, ending);
     let new = wanted.map(|node| member(key, node, indent, ending)).unwrap_or_default();
@@ -107,10 +106,6 @@ fn replace_whole(
     }
 }
 
-fn line_count(text: &str) -> usize {
-    text.split_inclusive('\n').count()
-}
-
 /// Returns the line after the mapping at `path`, or the end of the file.
 fn mapping_end(root: Option<&YamlNode>, path: &[&str], end: usize) -> usize {
     let mut limit = end;
@@ -130,8 +125,7 @@ fn next_line(map: &YamlMapping, member: &YamlMember) -> Option<usize> {
     map.members.iter().map(|other| other.line).filter(|line| *line > member.line).min()
 }
 
-/// Returns the line after the last one of a member. Comments and blank lines before the next member
-/// do not belong to it.
+/// Returns the line after a member, without the comments and blank lines before the next one.
 fn member_end(lines: &[String], start: usize, limit: usize) -> usize {
     let mut end = limit.min(lines.len());
     while end > start + 1 {
@@ -145,7 +139,6 @@ fn member_end(lines: &[String], start: usize, limit: usize) -> usize {
     end
 }
 
-/// Adds a missing line ending to the line before `start`.
 fn close_line(lines: &mut [String], start: usize, ending: &str) {
     let before = start.checked_sub(1).and_then(|index| lines.get_mut(index));
     if let Some(line) = before.filter(|line| !line.ends_with('\n')) {
@@ -153,7 +146,7 @@ fn close_line(lines: &mut [String], start: usize, ending: &str) {
     }
 }
 
-/// Words that YAML 1.1 parsers read as Booleans.
+/// Words that are Booleans in YAML 1.1, which many parsers still implement.
 const BOOLEAN_WORDS: &[&str] = &["y", "n", "yes", "no", "on", "off"];
 
 /// Formats a member of a mapping with this indentation; every line ends with `ending`.
@@ -177,15 +170,9 @@ pub(super) fn member(key: &str, node: &YamlNode, indent: usize, ending: &str) ->
 /// Formats a value on one line. Lists and mappings are written as JSON, which is valid YAML.
 fn flow(node: &YamlNode) -> String {
     match node {
-        YamlNode::Scalar(value) => scalar(value),
+        YamlNode::Scalar(Value::String(text)) => scalar_text(text),
+        YamlNode::Scalar(other) => other.to_string(),
         YamlNode::List(_) | YamlNode::Map(_) => node.value().to_string(),
-    }
-}
-
-fn scalar(value: &Value) -> String {
-    match value {
-        Value::String(text) => scalar_text(text),
-        other => other.to_string(),
     }
 }
 

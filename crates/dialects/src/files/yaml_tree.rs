@@ -10,8 +10,7 @@ use crate::note::DialectError;
 /// Maximum nesting depth; no product writes deeper files.
 const MAX_DEPTH: usize = 64;
 
-/// Maximum number of nodes, including those repeated by aliases, which could otherwise grow
-/// exponentially.
+/// Maximum number of nodes, also those repeated by aliases, which can grow exponentially.
 const MAX_NODES: usize = 100_000;
 
 #[derive(Debug, Clone)]
@@ -30,15 +29,13 @@ pub(super) struct YamlMapping {
 #[derive(Debug, Clone)]
 pub(super) struct YamlMember {
     pub(super) key: String,
-    /// The line of the key, starting at 0.
+    /// The line of the key, starting at 0, like its column.
     pub(super) line: usize,
-    /// The column of the key, starting at 0.
     pub(super) column: usize,
     pub value: YamlNode,
 }
 
 impl YamlMember {
-    /// Creates a member that is not in a file yet.
     pub(super) fn new(key: &str, value: YamlNode) -> Self {
         Self { key: key.to_owned(), line: 0, column: 0, value }
     }
@@ -48,10 +45,8 @@ type Servers = Vec<(String, Value)>;
 
 pub(super) fn read(text: &str, path: &[&str]) -> Result<(Value, Servers), DialectError> {
     let Some(root) = parse(text)? else { return Ok((Value::Null, Servers::new())) };
-    let mut place = Some(&root);
-    for key in path {
-        place = place.and_then(|node| node.member(key)).map(|member| &member.value);
-    }
+    let place =
+        path.iter().try_fold(&root, |node, key| node.member(key).map(|member| &member.value));
     let servers = match place {
         Some(YamlNode::Map(map)) => {
             map.members.iter().map(|member| (member.key.clone(), member.value.value())).collect()
@@ -92,7 +87,6 @@ impl From<&Value> for YamlNode {
 }
 
 impl YamlNode {
-    /// Creates a mapping that is not in a file yet.
     pub(super) fn map<'a>(members: impl Iterator<Item = (&'a String, &'a Value)>) -> Self {
         let member = |(key, value): (&String, &Value)| YamlMember::new(key, value.into());
         Self::Map(YamlMapping { members: members.map(member).collect(), flow: false })
@@ -128,11 +122,9 @@ impl YamlNode {
     }
 }
 
-/// A list or mapping whose end has not been reached.
 struct OpenCollection {
     node: YamlNode,
     anchor: usize,
-    /// The key whose value comes next.
     key: Option<(String, YamlPlace)>,
 }
 
@@ -161,7 +153,7 @@ impl YamlBuilder<'_> {
             Event::DocumentStart(_) => {
                 self.documents += 1;
                 if self.documents > 1 {
-                    return Err(yaml_error(place, "there is more than one document in the file"));
+                    return Err(yaml_error(place, "the file contains more than one document"));
                 }
                 Ok(())
             }
@@ -184,6 +176,7 @@ impl YamlBuilder<'_> {
                 self.begin(YamlNode::List(Vec::new()), anchor, place)
             }
             Event::MappingStart(anchor, _) => {
+                // The parser does not report the style of a mapping.
                 let line = self.lines.get(place.line);
                 let begins = line.and_then(|line| line.chars().nth(place.column));
                 let map = YamlMapping { members: Vec::new(), flow: begins == Some('{') };
@@ -237,7 +230,7 @@ impl YamlBuilder<'_> {
                     YamlNode::Scalar(Value::String(text)) => text,
                     YamlNode::Scalar(other) => other.to_string(),
                     YamlNode::List(_) | YamlNode::Map(_) => {
-                        return Err(yaml_error(place, "a key must be a text"));
+                        return Err(yaml_error(place, "a key must be a string"));
                     }
                 };
                 open.key = Some((key, place));
@@ -252,7 +245,6 @@ fn yaml_error(place: YamlPlace, message: &str) -> DialectError {
     DialectError::Syntax { line: place.line + 1, message: message.to_owned() }
 }
 
-/// Parses an unquoted scalar.
 pub(super) fn plain_scalar(text: &str) -> Value {
     match text {
         "" | "~" | "null" | "Null" | "NULL" => return Value::Null,
@@ -260,6 +252,7 @@ pub(super) fn plain_scalar(text: &str) -> Value {
         "false" | "False" | "FALSE" => return Value::Bool(false),
         _ => {}
     }
+    // Rust also parses `inf`, `nan` and `infinity`, which are strings in YAML.
     let is_number = text.starts_with(|one: char| one.is_ascii_digit() || "+-.".contains(one));
     if let Some(number) = text.parse::<i64>().ok().filter(|_| is_number) {
         return Value::from(number);

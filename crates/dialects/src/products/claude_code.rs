@@ -1,5 +1,4 @@
-//! Claude Code: `.mcp.json` of a project, and the user's `~/.claude.json`, which also contains
-//! servers for single folders.
+//! Claude Code: `.mcp.json` of a project, and `~/.claude.json`, also with servers per folder.
 
 use serde_json::Value;
 
@@ -58,14 +57,15 @@ pub(crate) static CLAUDE_CODE: Grammar = Grammar {
 };
 
 fn read(grammar: &'static Grammar, fields: &mut EntryFields<'_>) -> Result<ServerEntry, String> {
+    // Claude Code requires the type of a URL, so such an entry has no effect there either.
     if fields.has("url") && !fields.has("type") {
-        return Err("has an address and no `type`".to_owned());
+        return Err("has a URL but no `type`".to_owned());
     }
     let mut entry = ServerEntry::new(fields.name, grammar.read_reach(fields)?);
     entry.oauth = fields.oauth("oauth", &OAUTH)?;
     match fields.value("timeout").and_then(Value::as_f64) {
         Some(short) if short < MIN_TIMEOUT_MS as f64 => {
-            fields.note("timeout", NoteWeight::Changed, "is below 1000 ms and does not count");
+            fields.note("timeout", NoteWeight::Changed, "is below 1000 ms and is ignored");
         }
         _ => entry.timeout_ms = fields.time("timeout", Some(TimeLimit::MILLISECONDS)),
     }

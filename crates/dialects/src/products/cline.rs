@@ -73,7 +73,6 @@ fn read(grammar: &'static Grammar, fields: &mut EntryFields<'_>) -> Result<Serve
     grammar.read_settings(fields, reach)
 }
 
-/// Returns the members of a transport, with the type under its newer name.
 fn with_type(fields: &mut EntryFields<'_>, word: &str) -> Value {
     let keys = ["command", "args", "env", "cwd", "url", "headers"];
     let mut map = Map::from_iter([("type".to_owned(), json!(word))]);

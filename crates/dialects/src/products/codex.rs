@@ -16,7 +16,6 @@ use crate::text::{VariablePiece, VariableText};
 const OAUTH: OauthNames =
     OauthNames { client: "client_id", port: "callback_port", ..OauthNames::NONE };
 
-/// The approval mode of a tool that runs without approval.
 const APPROVE: &str = "approve";
 
 pub(crate) static CODEX: Grammar = Grammar {
@@ -75,12 +74,13 @@ pub(crate) static CODEX: Grammar = Grammar {
 
 fn read(grammar: &'static Grammar, fields: &mut EntryFields<'_>) -> Result<ServerEntry, String> {
     let reach = match (fields.has("command"), fields.has("url")) {
-        (true, true) => return Err("has both a command and an address".to_owned()),
+        (true, true) => return Err("has both a command and a URL".to_owned()),
         (true, false) => program(fields)?,
         (false, true) => address(fields)?,
-        (false, false) => return Err("has neither a command nor an address".to_owned()),
+        (false, false) => return Err("has neither a command nor a URL".to_owned()),
     };
     let mut entry = grammar.read_settings(fields, reach)?;
+    // The older key has lower precedence, and is removed when the entry is written.
     let older = fields.time("startup_timeout_ms", Some(TimeLimit::MILLISECONDS));
     entry.startup_timeout_ms = entry.startup_timeout_ms.or(older);
     read_approvals(fields, &mut entry.tools)?;
@@ -113,6 +113,7 @@ fn program(fields: &mut EntryFields<'_>) -> Result<EntryTransport, String> {
             fields.note("env_vars", NoteWeight::Changed, "is read from this machine's environment");
         }
         if let (Some(name), EntryTransport::Stdio { env, .. }) = (name, &mut reach) {
+            // A value in `env` is more specific than a passed variable.
             env.entry(name.to_owned()).or_insert_with(|| VariableText::variable(name));
         }
     }
@@ -136,9 +137,9 @@ fn address(fields: &mut EntryFields<'_>) -> Result<EntryTransport, String> {
     Ok(EntryTransport::Http { kind: EntryHttpKind::Streamable, url, headers })
 }
 
-/// Reads which tools run without approval.
 fn read_approvals(fields: &mut EntryFields<'_>, tools: &mut ToolRules) -> Result<(), String> {
     let mode = fields.words("default_tools_approval_mode")?;
+    // The other modes have no counterpart, and are kept for Codex.
     if let Some(other) = mode.filter(|mode| *mode != APPROVE) {
         fields.keep("default_tools_approval_mode", json!(other));
     }
@@ -164,12 +165,10 @@ fn reach_members(able: &ProductAbilities, reach: &EntryTransport) -> Members {
     let mut members = Members::new();
     match reach {
         EntryTransport::Stdio { command, args, env, cwd, .. } => {
+            // Codex replaces no variables in values; it passes them only under their own name.
             let is_passed = |name: &str, text: &VariableText| text.as_variable() == Some(name);
-            let passed: Vec<&String> = env
-                .iter()
-                .filter(|(name, text)| is_passed(name, text))
-                .map(|(name, _)| name)
-                .collect();
+            let passed = env.iter().filter(|(name, text)| is_passed(name, text));
+            let passed: Vec<&String> = passed.map(|(name, _)| name).collect();
             let given = env.iter().filter(|(name, text)| !is_passed(name, text));
             let given: BTreeMap<String, VariableText> =
                 given.map(|(name, text)| (name.clone(), text.clone())).collect();

@@ -36,8 +36,9 @@ pub(crate) static GEMINI: Grammar = Grammar {
     ],
     read: |grammar, fields| {
         if fields.has("tcp") {
-            return Err("is reached by `tcp`, which nobody else speaks".to_owned());
+            return Err("uses `tcp`, which only Gemini CLI supports".to_owned());
         }
+        // `httpUrl` is always streamable HTTP; `url` depends on `type`.
         let reach = if fields.has("httpUrl") && !fields.has("command") {
             fields.address("httpUrl", EntryHttpKind::Streamable)?
         } else {
@@ -64,6 +65,7 @@ fn write_outside(root: &Value, entries: &[ServerEntry]) -> Vec<OutsideChange> {
     let mut beside = OutsideChange { path: EXCLUDED, add: Vec::new(), remove: Vec::new() };
     for entry in entries {
         let name = Value::String(entry.name.clone());
+        // Exclusions of other servers are left alone.
         match (entry.disabled, is_there(&name)) {
             (true, false) => beside.add.push(name),
             (false, true) => beside.remove.push(name),

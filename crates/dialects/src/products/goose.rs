@@ -57,9 +57,10 @@ fn read(grammar: &'static Grammar, fields: &mut EntryFields<'_>) -> Result<Serve
         Some("stdio") => program(fields)?,
         Some("streamable_http") => fields.address("uri", EntryHttpKind::Streamable)?,
         Some("sse") => fields.address("uri", EntryHttpKind::Sse)?,
-        Some(kind) => return Err(format!("is of type `{kind}`, which Goose alone can run")),
+        Some(kind) => return Err(format!("has type `{kind}`, which only Goose supports")),
         None => return Err("has no type".to_owned()),
     };
+    // Our entries have no variables for a URL, so these are kept for Goose.
     if matches!(reach, EntryTransport::Http { .. }) {
         for key in ["envs", "env_keys"] {
             if let Some(value) = fields.value(key) {
@@ -99,6 +100,7 @@ fn write(grammar: &'static Grammar, entry: &ServerEntry) -> Members {
             push(&mut members, "type", "stdio");
             push(&mut members, "name", entry.name.as_str());
             push(&mut members, "cmd", render::text(command, able.program));
+            // Not by `push`, which omits an empty list: the key is mandatory.
             members.push(("args".to_owned(), render::list(args, able.program)));
             let is_kept = |name: &str, text: &VariableText| text.as_secret() == Some(name);
             let kept = env.iter().filter(|(name, text)| is_kept(name, text));
@@ -115,6 +117,7 @@ fn write(grammar: &'static Grammar, entry: &ServerEntry) -> Members {
             push(&mut members, "headers", render::map(headers, able.headers));
         }
     }
+    // A kept description is added later with the other members.
     if entry.product_extra(grammar.id).is_none_or(|extra| !extra.contains_key("description")) {
         push(&mut members, "description", "");
     }

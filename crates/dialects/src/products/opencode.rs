@@ -49,7 +49,7 @@ fn read(grammar: &'static Grammar, fields: &mut EntryFields<'_>) -> Result<Serve
             EntryTransport::Stdio { command, args: words.collect(), env, env_file: None, cwd }
         }
         Some("remote") => fields.address("url", EntryHttpKind::Auto)?,
-        Some(kind) => return Err(format!("is of type `{kind}`, which is not known")),
+        Some(kind) => return Err(format!("has the unknown type `{kind}`")),
         None => return Err("has no type".to_owned()),
     };
     let mut entry = grammar.read_settings(fields, reach)?;

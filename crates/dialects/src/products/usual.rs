@@ -1,5 +1,4 @@
-//! Products whose entries have the usual members: Claude Desktop, Cursor, Roo Code, Windsurf,
-//! `MCPilot` and Zed.
+//! Products with the usual members: Claude Desktop, Cursor, Roo Code, Windsurf, `MCPilot`, Zed.
 
 use serde_json::Value;
 
@@ -17,7 +16,7 @@ pub(crate) static CLAUDE_DESKTOP: Grammar = Grammar {
     read: |_, fields| {
         let kind = fields.words("type")?;
         if !fields.has("command") {
-            return Err("has no command, and Claude Desktop starts nothing else".to_owned());
+            return Err("has no command, and Claude Desktop only starts programs".to_owned());
         }
         if kind.is_some_and(|kind| kind != "stdio") {
             return Err("is not of type `stdio`".to_owned());
@@ -114,11 +113,12 @@ pub(crate) static WINDSURF: Grammar = Grammar {
     },
     keys: &["type", "command", "args", "env", "serverUrl", "url", "headers"],
     read: |_, fields| {
+        // The product detects the transport, so the type is only marked as read.
         fields.value("type");
         let address = ["serverUrl", "url"].into_iter().find(|key| fields.has(key));
         let reach = match address {
             Some(_) if fields.has("command") => {
-                return Err("has both a command and an address".to_owned());
+                return Err("has both a command and a URL".to_owned());
             }
             Some(key) => fields.address(key, EntryHttpKind::Auto)?,
             None => fields.program("env")?,
@@ -200,7 +200,7 @@ pub(crate) static ZED: Grammar = Grammar {
         } else if fields.has("command") {
             fields.program("env")?
         } else {
-            return Err("belongs to an extension of Zed, which alone can start it".to_owned());
+            return Err("belongs to an extension of Zed, which only Zed can start".to_owned());
         };
         // The origin of the entry, without effect on the server.
         fields.value("source");

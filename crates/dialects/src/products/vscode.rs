@@ -39,6 +39,7 @@ pub(crate) static VSCODE: Grammar = Grammar {
     },
     write: |grammar, entry| {
         let mut members = grammar.write_usual(entry);
+        // Ids such as `api-key` are not valid names of secrets, so we know them under another.
         for input in entry_inputs(entry) {
             let Some(id) = input.get("id").and_then(Value::as_str) else { continue };
             for (_, value) in &mut members {
@@ -63,6 +64,7 @@ fn read_outside(root: &Value, entry: &mut ServerEntry) {
     let own: Vec<Value> = all
         .filter(|input| {
             let id = input.get("id").and_then(Value::as_str);
+            // An input that we would generate anyway need not be kept.
             id.is_some_and(|id| wanted.contains(&secret_name(id)) && **input != question(id, entry))
         })
         .cloned()
@@ -79,6 +81,7 @@ fn write_outside(root: &Value, entries: &[ServerEntry]) -> Vec<OutsideChange> {
     let mut add = Vec::new();
     for input in entries.iter().flat_map(entry_inputs) {
         let id = input.get("id").and_then(Value::as_str).unwrap_or_default();
+        // An existing input may have a description or a default of its own, and stays.
         if known.insert(secret_name(id)) {
             add.push(input);
         }
@@ -89,7 +92,6 @@ fn write_outside(root: &Value, entries: &[ServerEntry]) -> Vec<OutsideChange> {
     vec![OutsideChange { path: &[INPUTS], add, remove: Vec::new() }]
 }
 
-/// Returns the names of the secrets that inputs provide.
 fn secret_names<'a>(inputs: impl IntoIterator<Item = &'a Value>) -> BTreeSet<String> {
     inputs.into_iter().filter_map(|input| input.get("id")?.as_str()).map(secret_name).collect()
 }
@@ -105,13 +107,11 @@ fn entry_inputs(entry: &ServerEntry) -> Vec<Value> {
     inputs
 }
 
-/// Returns an input for a secret that has none.
 fn question(name: &str, entry: &ServerEntry) -> Value {
     let description = format!("{name} of {}", entry.name);
     json!({"type": "promptString", "id": name, "description": description, "password": true})
 }
 
-/// Replaces our name of a secret with the id of its input.
 fn rename(value: &mut Value, name: &str, id: &str) {
     match value {
         Value::String(text) => {

@@ -8,6 +8,8 @@ use axum::response::{IntoResponse as _, Response};
 use switchboard_access::{Access, AuthRefusal, Authenticator};
 use switchboard_net::{HostPolicy, bearer, single_header};
 
+use super::body::error_response;
+
 /// The checks of a request before its body is read.
 #[derive(Clone, Default)]
 pub struct AccessControl {
@@ -20,6 +22,7 @@ pub struct AccessControl {
 impl AccessControl {
     /// Returns the caller, or the response that rejects the request.
     pub(crate) async fn admit(&self, uri: &Uri, headers: &HeaderMap) -> Result<Access, Response> {
+        // Before the credentials: a page that rebinds DNS may come with valid ones.
         self.check(uri, headers).map_err(|refused| *refused)?;
         let Some(keys) = &self.authenticator else { return Ok(Access::local()) };
         // Duplicate headers are not credentials: a proxy may have validated the other one.
@@ -52,12 +55,10 @@ impl AccessControl {
 
 fn refusal_response(refusal: AuthRefusal) -> Response {
     let status = StatusCode::from_u16(refusal.status).unwrap_or(StatusCode::FORBIDDEN);
-    let error = switchboard_wire::RpcError::new(-32_600, refusal.message);
-    let mut response = (status, crate::reply::error_without_id(&error)).into_response();
-    let headers = response.headers_mut();
-    headers.insert("content-type", HeaderValue::from_static("application/json"));
+    let mut response = error_response(status, -32_600, refusal.message);
+    // OAuth clients find the authorization server through the challenge.
     if let Some(challenge) = refusal.challenge.and_then(|text| HeaderValue::from_str(&text).ok()) {
-        headers.insert(WWW_AUTHENTICATE, challenge);
+        response.headers_mut().insert(WWW_AUTHENTICATE, challenge);
     }
     response
 }

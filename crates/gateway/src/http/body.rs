@@ -22,9 +22,7 @@ const KEEP_ALIVE_INTERVAL: Duration = Duration::from_secs(15);
 const CHUNK_BYTES: usize = 64 << 10;
 
 pub(super) fn json_response(status: StatusCode, text: String) -> Response {
-    let mut response = (status, text).into_response();
-    response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response
+    (status, [(CONTENT_TYPE, "application/json")], text).into_response()
 }
 
 /// Like [`json_response`], but a long answer holds `pass` until only its last chunk is left. A
@@ -45,16 +43,18 @@ pub(super) fn json_with_permit(
         let pass = pass.filter(|_| !rest.is_empty());
         (!piece.is_empty()).then_some((Ok::<Bytes, Infallible>(piece), (rest, pass)))
     });
-    let mut response = (status, Body::from_stream(pieces)).into_response();
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    headers.insert(CONTENT_LENGTH, length);
-    response
+    let kind = HeaderValue::from_static("application/json");
+    let headers = [(CONTENT_TYPE, kind), (CONTENT_LENGTH, length)];
+    (status, headers, Body::from_stream(pieces)).into_response()
 }
 
 /// Returns the error response to a message that was not accepted.
 pub(super) fn error_response(status: StatusCode, code: i64, why: impl Into<String>) -> Response {
     json_response(status, error_without_id(&RpcError::new(code, why)))
+}
+
+pub(super) fn bad_request(why: impl Into<String>) -> Response {
+    error_response(StatusCode::BAD_REQUEST, -32_600, why)
 }
 
 /// Returns the error response to a request over a limit or during shutdown.
@@ -67,20 +67,17 @@ pub(super) fn too_many_requests(id: &Json, full: AdmissionError) -> Response {
     with_retry_after(json_response(status, response(id, Err(&full.into_rpc_error()))), wait)
 }
 
-/// Returns the error response to a client for which no session is left.
 pub(super) fn too_many_sessions(no_room: SessionLimit) -> Response {
     let status = match no_room {
         SessionLimit::PerCaller => StatusCode::TOO_MANY_REQUESTS,
         SessionLimit::Total => StatusCode::SERVICE_UNAVAILABLE,
     };
-    with_retry_after(
-        error_response(status, BUSY_CODE, "there are too many sessions"),
-        Duration::from_secs(60),
-    )
+    let why = "too many sessions; close some, or try again later";
+    with_retry_after(error_response(status, BUSY_CODE, why), Duration::from_secs(60))
 }
 
-/// Sets `Retry-After`, in whole seconds.
 fn with_retry_after(mut response: Response, wait: Duration) -> Response {
+    // Whole seconds, rounded up: a client that returns too early would be rejected again.
     let seconds = wait.as_secs() + u64::from(wait.subsec_nanos() > 0);
     response.headers_mut().insert(RETRY_AFTER, HeaderValue::from(seconds.max(1)));
     response
@@ -100,19 +97,17 @@ pub(super) async fn read_body(body: Body, options: &GatewayOptions) -> Result<By
     }
     match tokio::time::timeout(options.read_limit, to_bytes(body, limit)).await {
         Ok(Ok(bytes)) => Ok(bytes),
-        Ok(Err(_)) if announced.is_some() => {
-            let why = "the message did not arrive whole";
-            Err(error_response(StatusCode::BAD_REQUEST, -32_600, why))
-        }
-        Ok(Err(_)) => Err(too_long(", or did not arrive whole")),
+        Ok(Err(_)) if announced.is_some() => Err(bad_request("the message is incomplete")),
+        // Without an announced length, the two causes cannot be told apart.
+        Ok(Err(_)) => Err(too_long(", or is incomplete")),
         Err(_) => {
-            let why = "the message did not arrive in time";
+            let why = "the message did not arrive within the time limit";
             Err(error_response(StatusCode::REQUEST_TIMEOUT, -32_600, why))
         }
     }
 }
 
-/// Returns the 202 response to a message that has no answer.
+/// Returns the response to a message that has no answer.
 pub(super) fn accepted_response() -> Response {
     StatusCode::ACCEPTED.into_response()
 }
@@ -144,6 +139,7 @@ fn stream_events(first: Option<String>, messages: mpsc::Receiver<String>) -> Res
     let headers = response.headers_mut();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream"));
     headers.insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    // Keeps nginx from collecting the events of a stream.
     headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
     response
 }

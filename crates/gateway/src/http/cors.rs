@@ -39,6 +39,7 @@ pub(super) async fn cors_middleware(
     let headers = response.headers_mut();
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, origin);
     headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED_HEADERS);
+    // Shared caches must not serve this response to the page of another origin.
     headers.append(VARY, HeaderValue::from_static("origin"));
     response
 }
@@ -56,6 +57,7 @@ fn preflight_response(asked: &HeaderMap) -> Response {
     let headers = response.headers_mut();
     headers.insert(ACCESS_CONTROL_ALLOW_METHODS, ALLOWED_METHODS);
     headers.insert(ACCESS_CONTROL_MAX_AGE, PREFLIGHT_MAX_AGE);
+    // All headers of an allowed origin: `Mcp-Param-*` names come from the schemas of tools.
     if let Some(wanted) = asked.get(ACCESS_CONTROL_REQUEST_HEADERS) {
         headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, wanted.clone());
     }

@@ -13,7 +13,7 @@ use switchboard_wire::{Json, Message, Revision};
 use tokio::sync::mpsc;
 
 use super::body::{
-    accepted_response, error_response, event_stream, json_response, json_with_permit,
+    accepted_response, bad_request, error_response, event_stream, json_response, json_with_permit,
     too_many_requests, too_many_sessions,
 };
 use super::router::AppState;
@@ -69,10 +69,7 @@ pub(super) fn handle_batch(
     access: &Access,
     body: &Bytes,
 ) -> Response {
-    let refused = || {
-        let why = "only revision 2025-03-26 has batches, and only in a session";
-        error_response(StatusCode::BAD_REQUEST, -32_600, why)
-    };
+    let refused = || bad_request("batches are accepted only in a session of revision 2025-03-26");
     if !headers.contains_key(SESSION_HEADER) {
         return refused();
     }
@@ -86,11 +83,7 @@ pub(super) fn handle_batch(
     let mut others = Vec::new();
     let members = Message::split_batch(body).unwrap_or_default();
     if members.is_empty() || members.iter().any(|member| Message::is_batch(member)) {
-        return error_response(
-            StatusCode::BAD_REQUEST,
-            -32_600,
-            "the batch is no list of messages",
-        );
+        return bad_request("the batch must be a list of messages that is not empty");
     }
     for member in members {
         match Message::parse_strict(&member) {
@@ -105,9 +98,7 @@ pub(super) fn handle_batch(
                 }
             }
             Ok(message) => others.push(message),
-            Err(_) => {
-                return error_response(StatusCode::BAD_REQUEST, -32_600, "a member is no message");
-            }
+            Err(_) => return bad_request("a member of the batch is not a message"),
         }
     }
     // Started only now, so that a batch is accepted as a whole or not at all.
@@ -136,10 +127,8 @@ async fn initialize(
     let session = gateway.inner.sessions.open(client).map_err(too_many_sessions)?;
     let asked =
         client_request(&session, mpsc::channel(1).0, id.clone(), "initialize".to_owned(), None);
-    let mut answer = json_response(
-        StatusCode::OK,
-        response(id, Ok(&gateway.initialize_result(&asked).await.into())),
-    );
+    let result = gateway.initialize_result(&asked).await.into();
+    let mut answer = json_response(StatusCode::OK, response(id, Ok(&result)));
     if let Ok(value) = HeaderValue::from_str(&session.id) {
         answer.headers_mut().insert(SESSION_HEADER, value);
     }
@@ -167,6 +156,7 @@ pub(super) fn spawn_request(
         // A request that its client cancelled gets no answer. The end of the session cancels too,
         // but is not the client's cancellation.
         if !cancel.is_cancelled() || session.ended.is_cancelled() {
+            // The client may have disconnected without a cancellation.
             _ = messages.send(response(&id, answer.as_ref())).await;
         }
     });
@@ -194,9 +184,9 @@ pub(super) fn client_request(
 pub(super) fn handle_one_way(session: &LegacySession, message: Message) {
     match message {
         Message::Notification { method, params } if method == "notifications/cancelled" => {
-            let cancel = cancelled_id(params.as_ref())
-                .and_then(|id| session.running.lock().get(&id).cloned());
-            if let Some(cancel) = cancel {
+            if let Some(id) = cancelled_id(params.as_ref())
+                && let Some(cancel) = session.running.lock().get(&id)
+            {
                 cancel.cancel();
             }
         }
@@ -205,8 +195,7 @@ pub(super) fn handle_one_way(session: &LegacySession, message: Message) {
     }
 }
 
-/// Returns whether a message to the client is the answer, and not a request or notification before
-/// it.
+/// Returns whether a message to the client is the answer, not a request or notification before it.
 fn is_answer(message: &str) -> bool {
     // Only requests of the gateway have both an id and a method, and their ids are numbers.
     let rest = message.strip_prefix(r#"{"jsonrpc":"2.0","id":"#);
@@ -224,19 +213,19 @@ fn require_session(
     let refused = |status, why: &str| Box::new(error_response(status, -32_600, why));
     let version = headers.get("mcp-protocol-version").map(|value| value.to_str().unwrap_or(""));
     if version.is_some_and(|version| Revision::parse(version).is_none()) {
-        let why = "the `MCP-Protocol-Version` is not one that is spoken here";
-        return Err(refused(StatusCode::BAD_REQUEST, why));
+        return Err(refused(StatusCode::BAD_REQUEST, "unsupported `MCP-Protocol-Version`"));
     }
     // Reject duplicate headers: a proxy may have validated the other one.
     let id = single_header(headers, SESSION_HEADER).map_err(|_| {
-        refused(StatusCode::BAD_REQUEST, "the header `Mcp-Session-Id` comes twice or is no text")
+        refused(StatusCode::BAD_REQUEST, "the header `Mcp-Session-Id` is duplicated or not text")
     })?;
     let Some(id) = id else {
-        let why = "no session: `initialize` first, or speak 2026-07-28";
+        let why = "no session: send `initialize` first, or use revision 2026-07-28";
         return Err(refused(StatusCode::BAD_REQUEST, why));
     };
     front.gateway.inner.sessions.get(id, &access.identity).ok_or_else(|| {
-        refused(StatusCode::NOT_FOUND, "there is no such session: `initialize` again")
+        // With a 404, the protocol asks clients to start a new session.
+        refused(StatusCode::NOT_FOUND, "unknown session: send `initialize` again")
     })
 }
 
@@ -254,7 +243,7 @@ async fn admit_session(
     require_session(front, headers, &access).map_err(|refused| *refused)
 }
 
-/// Opens the stream of messages that belong to no request.
+/// Opens the stream of messages that do not belong to a request.
 pub(super) async fn open_stream(
     State(front): State<Arc<AppState>>,
     uri: Uri,
@@ -266,6 +255,7 @@ pub(super) async fn open_stream(
 
 /// Returns a receiver of the messages to a session, until that ends.
 pub(super) fn session_stream(session: &Arc<LegacySession>) -> mpsc::Receiver<String> {
+    // A second channel, so that the end of the session also ends a stream that is not read.
     let mut said = session.open_stream();
     let (messages, stream) = mpsc::channel(16);
     let over = session.ended.clone();

@@ -14,7 +14,7 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::body::{
-    accepted_response, error_response, event_stream, json_response, json_with_permit,
+    accepted_response, bad_request, error_response, event_stream, json_response, json_with_permit,
     too_many_requests,
 };
 use super::router::{AppState, PROTOCOL_VERSION_HEADER};
@@ -39,8 +39,7 @@ pub(super) async fn handle_message(
         Message::Request { id, method, params } => (id, method, params),
         Message::Notification { .. } => return Ok(accepted_response()),
         Message::Response { .. } => {
-            let why = "answers have no place in this revision of the protocol";
-            return Err(error_response(StatusCode::BAD_REQUEST, -32_600, why));
+            return Err(bad_request("this revision does not accept responses from clients"));
         }
     };
     let pass = front.gateway.admit_request(&access.identity);
@@ -109,8 +108,7 @@ async fn respond(
     messages: Option<mpsc::Receiver<String>>,
     pass: RequestPermit,
 ) -> Response {
-    let revoked =
-        || error_response(StatusCode::UNAUTHORIZED, -32_600, "this token no longer counts");
+    let revoked = || error_response(StatusCode::UNAUTHORIZED, -32_600, "this token was revoked");
     let (ReplyChannel::Stream { messages: sender, .. }, Some(mut messages)) =
         (asked.out.clone(), messages)
     else {
@@ -140,6 +138,7 @@ async fn respond(
         let closed = sender.clone();
         tokio::select! {
             answer = answering => {
+                // A failed send means that the client has closed the stream.
                 _ = sender.send(response(&id, answer.as_ref())).await;
             }
             () = closed.closed() => {}
@@ -166,30 +165,26 @@ fn status_code(error: &RpcError) -> StatusCode {
     }
 }
 
-/// Checks that a header matches the body.
 fn check_header(
     headers: &HeaderMap,
     name: &HeaderName,
     expected: Option<&str>,
 ) -> Result<(), RpcError> {
     let mut values = headers.get_all(name).iter();
-    let first = values.next();
-    let second = values.next();
-    if second.is_some() {
-        let why = format!("the header `{name}` comes twice");
-        return Err(RpcError::new(RpcError::HEADER_MISMATCH, why));
-    }
-    let given = first.and_then(|value| value.to_str().ok()).map(decode_header);
+    let given = values.next().and_then(|value| value.to_str().ok()).map(decode_header);
+    let is_duplicate = values.next().is_some();
     let why = match (given, expected) {
+        // A proxy may have decided by the other one.
+        _ if is_duplicate => format!("duplicate header `{name}`"),
         (Some(Some(given)), Some(expected)) if given == expected => return Ok(()),
         (_, None) => return Ok(()),
-        (None, Some(_)) => format!("the header `{name}` is missing"),
-        (Some(_), Some(_)) => format!("the header `{name}` is not what the body says"),
+        (None, Some(_)) => format!("missing header `{name}`"),
+        (Some(_), Some(_)) => format!("the header `{name}` does not match the body"),
     };
     Err(RpcError::new(RpcError::HEADER_MISMATCH, why))
 }
 
-/// Decodes a header value, which may be in base64.
+/// Decodes a header value; text outside of ASCII comes in base64.
 fn decode_header(value: &str) -> Option<Cow<'_, str>> {
     let inner = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
     match inner {

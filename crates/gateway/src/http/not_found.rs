@@ -7,6 +7,7 @@ use axum::extract::State;
 use axum::http::header::{ACCEPT, CONTENT_TYPE};
 use axum::http::{HeaderMap, HeaderName, Method, StatusCode, Uri};
 use axum::response::{IntoResponse as _, Response};
+use switchboard_wire::RpcError;
 
 use super::body::error_response;
 use super::router::AppState;
@@ -22,9 +23,6 @@ pub struct Pages {
 /// Renders the 404 page for a browser; `None` if the request does not accept one.
 pub type NotFoundPage = Arc<dyn Fn(&Method, &Uri, &HeaderMap) -> Option<Response> + Send + Sync>;
 
-/// JSON-RPC "method not found".
-const METHOD_NOT_FOUND: i64 = -32_601;
-
 /// Responds to an unknown path. Callers must be admitted to learn which paths are served; the page
 /// for browsers reveals only the console and needs no credentials.
 pub(super) async fn not_found(
@@ -33,6 +31,7 @@ pub(super) async fn not_found(
     uri: Uri,
     headers: HeaderMap,
 ) -> Result<Response, Response> {
+    // First: a foreign page, or a name that was rebound to this machine, learns nothing.
     front.access.check(&uri, &headers).map_err(|refused| *refused)?;
     if let Some(page) = front.not_found_page.as_ref().and_then(|page| page(&method, &uri, &headers))
     {
@@ -41,16 +40,17 @@ pub(super) async fn not_found(
     front.access.admit(&uri, &headers).await?;
     let console = if front.not_found_page.is_some() { ", the console at `/`" } else { "" };
     let why = format!(
-        "there is nothing at this address: MCP is served at `/mcp` (`/sse` for clients of the \
-         first revision){console}"
+        "not found: MCP is served at `/mcp` (`/sse` for clients of revision 2024-11-05){console}"
     );
+    // Clients that probe for the transport parse the body; people with a terminal read it.
     if method == Method::POST || accepts_json(&headers) {
-        return Err(error_response(StatusCode::NOT_FOUND, METHOD_NOT_FOUND, why));
+        return Err(error_response(StatusCode::NOT_FOUND, RpcError::METHOD_NOT_FOUND, why));
     }
     Ok((StatusCode::NOT_FOUND, format!("{why}\n")).into_response())
 }
 
 fn accepts_json(headers: &HeaderMap) -> bool {
+    // Either header shows a program that parses JSON.
     let says = |name: &HeaderName| {
         let value = headers.get(name).and_then(|value| value.to_str().ok());
         value.is_some_and(|value| value.to_ascii_lowercase().contains("application/json"))

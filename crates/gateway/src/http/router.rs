@@ -16,7 +16,7 @@ use switchboard_access::Access;
 use switchboard_net::single_header;
 use switchboard_wire::{Json, Message, NotAMessage, Revision};
 
-use super::body::{error_response, json_response, read_body};
+use super::body::{bad_request, error_response, json_response, read_body};
 use super::not_found::{NotFoundPage, Pages, not_found};
 use super::{AccessControl, cors, legacy, modern, sse};
 use crate::client_request;
@@ -31,11 +31,10 @@ pub(super) static SESSION_ID_HEADER: HeaderName = HeaderName::from_static("mcp-s
 pub(super) struct AppState {
     pub(super) gateway: Gateway,
     pub(super) access: AccessControl,
-    /// Renders the page that a browser gets for an unknown path.
     pub(super) not_found_page: Option<NotFoundPage>,
 }
 
-/// Protected-resource metadata (RFC 9728).
+/// The path of the protected-resource metadata (RFC 9728).
 const METADATA_PATH: &str = "/.well-known/oauth-protected-resource";
 
 /// Routes for `/mcp`, for `/sse` (clients of the first revision), and for `pages`.
@@ -98,7 +97,7 @@ async fn handle_post(
     if parts.headers.contains_key(TRANSFER_ENCODING) && parts.headers.contains_key(CONTENT_LENGTH) {
         // Request smuggling: a proxy may have used the other length and seen a second request.
         let mut refused =
-            error_response(StatusCode::BAD_REQUEST, -32_600, "the body has two different lengths");
+            bad_request("`Content-Length` and `Transfer-Encoding` exclude each other");
         refused.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         return Err(refused);
     }
@@ -119,9 +118,9 @@ async fn handle_body(
         let (code, why) = match error {
             NotAMessage::NotJson => (-32_700, "the body is not JSON"),
             NotAMessage::NotRpc | NotAMessage::Batch => {
-                (-32_600, "the body is no JSON-RPC message")
+                (-32_600, "the body is not a JSON-RPC message")
             }
-            NotAMessage::BadId => (-32_600, "an `id` is a string or a number"),
+            NotAMessage::BadId => (-32_600, "`id` must be a string or a number"),
         };
         error_response(StatusCode::BAD_REQUEST, code, why)
     })?;
@@ -132,8 +131,7 @@ async fn handle_body(
     }
 }
 
-/// Returns whether a request is of the modern era: it declares its revision in `_meta` or in the
-/// header.
+/// Returns whether a request declares the modern era, in `_meta` or in its header.
 fn is_modern(headers: &HeaderMap, message: &Message) -> bool {
     let (method, params) = match message {
         Message::Request { method, params, .. } | Message::Notification { method, params } => {
@@ -183,7 +181,7 @@ pub(super) fn reject_non_json(headers: &HeaderMap) -> Option<Response> {
         headers.get_all(name).iter().all(|value| value.as_bytes().eq_ignore_ascii_case(plain))
     };
     let is_plain = all_are(CONTENT_ENCODING, b"identity") && all_are(TRANSFER_ENCODING, b"chunked");
-    if is_plain { None } else { refused("the body must not be packed") }
+    if is_plain { None } else { refused("compressed bodies are not accepted") }
 }
 
 /// Serves the API of an MCP registry.

@@ -36,9 +36,6 @@ const HTTP2_PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// Serves connections until `stop` is cancelled; then accepts no more and drains calls in flight.
 /// The routes of `pages` perform their own access checks.
-///
-/// # Errors
-/// Returns an error if connections can no longer be accepted.
 pub async fn serve_http(
     gateway: Gateway,
     door: AccessControl,
@@ -106,7 +103,6 @@ fn is_connection_error(error: &io::Error) -> bool {
     )
 }
 
-/// The configuration of each connection.
 #[derive(Clone)]
 struct ConnectionServer {
     router: Router,
@@ -128,6 +124,7 @@ impl ConnectionServer {
         builder.http1().timer(TokioTimer::new()).header_read_timeout(self.read_limit);
         builder.http2().timer(TokioTimer::new()).keep_alive_interval(self.read_limit);
         let service = TowerToHyperService::new(self.router);
+        // hyper limits how long a client may take to send, but not how long it may take to read.
         let stream = WriteTimeoutStream::new(stream, self.read_limit);
         let serving = builder.serve_connection(TokioIo::new(stream), service);
         tokio::pin!(serving);
@@ -156,13 +153,13 @@ async fn detect_http_version(stream: &TcpStream) -> Option<HttpVersion> {
         if !HTTP2_PREFACE.starts_with(seen) {
             return Some(HttpVersion::Http1);
         }
-        // The rest of the preface has not arrived yet.
+        // The rest of the preface has not arrived yet. Peeking leaves the bytes in the socket,
+        // which therefore stays readable and cannot be waited for.
         sleep(Duration::from_millis(5)).await;
     }
 }
 
-/// Periodically ends the calls of callers whose access was revoked, and the streams of callers
-/// whose credentials expired.
+/// Periodically ends the calls of revoked callers, and the streams of expired credentials.
 async fn enforce_revocation(gateway: Gateway, door: AccessControl, stop: CancellationToken) {
     let Some(keys) = door.authenticator else { return };
     while stop.run_until_cancelled(sleep(POLL_INTERVAL)).await.is_some() {
@@ -176,7 +173,7 @@ async fn enforce_revocation(gateway: Gateway, door: AccessControl, stop: Cancell
 struct WriteTimeoutStream {
     stream: TcpStream,
     limit: Duration,
-    /// Runs while a write is blocked.
+    /// Set while a write is blocked.
     stall_timer: Option<Pin<Box<Sleep>>>,
 }
 
@@ -190,6 +187,7 @@ impl WriteTimeoutStream {
         context: &mut Context<'_>,
         written: Poll<io::Result<usize>>,
     ) -> Poll<io::Result<usize>> {
+        // Any progress restarts the limit: a slow reader of a long answer is not stalled.
         if written.is_ready() {
             self.stall_timer = None;
             return written;

@@ -11,8 +11,8 @@ use switchboard_wire::{Message, Revision, RpcError};
 use tokio::sync::mpsc;
 
 use super::body::{
-    accepted_response, error_response, event_stream_after, read_body, too_many_requests,
-    too_many_sessions,
+    accepted_response, bad_request, error_response, event_stream_after, read_body,
+    too_many_requests, too_many_sessions,
 };
 use super::legacy;
 use super::router::{AppState, reject_non_json};
@@ -20,7 +20,6 @@ use crate::client::{ClientCapabilities, McpClient};
 use crate::reply::response;
 use crate::stdio::InitializeParams;
 
-/// The query of `/messages`.
 #[derive(Deserialize)]
 pub(super) struct MessageQuery {
     session: String,
@@ -53,9 +52,8 @@ pub(super) async fn handle_post(
     }
     let sessions = &front.gateway.inner.sessions;
     let found = place.ok().and_then(|Query(place)| sessions.get(&place.session, &access.identity));
-    let session = found.ok_or_else(|| {
-        error_response(StatusCode::NOT_FOUND, -32_600, "there is no such session")
-    })?;
+    let unknown = || error_response(StatusCode::NOT_FOUND, -32_600, "unknown session");
+    let session = found.ok_or_else(unknown)?;
     let body = read_body(body, &front.gateway.inner.options).await?;
     let admit = || front.gateway.admit_request(&access.identity);
     match Message::parse_strict(&body) {
@@ -90,8 +88,7 @@ pub(super) async fn handle_post(
         }
         Ok(message) => legacy::handle_one_way(&session, message),
         Err(_) if Message::is_batch(&body) => {
-            let why = "the first revision has no batches";
-            return Err(error_response(StatusCode::BAD_REQUEST, -32_600, why));
+            return Err(bad_request("revision 2024-11-05 has no batches"));
         }
         Err(why) => {
             let error = RpcError::from(why);

@@ -13,7 +13,7 @@ use crate::client_request::ClientRequest;
 use crate::gateway::Gateway;
 use crate::parked_calls::RunningCall;
 use crate::relay::KeyedAsk;
-use crate::reply::{ClientReply, Recipient, reply_for_outcome};
+use crate::reply::{ClientReply, Recipient, internal_error, reply_for_outcome};
 
 impl Gateway {
     /// Returns a task to the client for a call that continues as a task of its server. Without room
@@ -29,6 +29,7 @@ impl Gateway {
             TaskRequest::TaskIfAny | TaskRequest::Result => None,
         };
         let of_server = news.task.ttl.and_then(|ttl| u64::try_from(ttl.as_millis()).ok());
+        // The store clamps both wishes; the client's counts more, because it polls.
         let cancel = running.cancel.clone();
         let made = self.inner.tasks.create(&asked.client, asked_for.or(of_server), cancel);
         let Some(task) = made else { return Err(Box::new(running)) };
@@ -38,8 +39,7 @@ impl Gateway {
         Ok(created.into())
     }
 
-    /// Returns a task that has already ended: the client requested a task, but the server answered
-    /// at once.
+    /// Returns a task that has already ended, for a server that answered at once.
     pub(crate) fn create_ended_task(
         &self,
         asked: &ClientRequest,
@@ -48,9 +48,8 @@ impl Gateway {
         ttl_ms: Option<u64>,
     ) -> Result<ClientReply, RpcError> {
         let made = self.inner.tasks.create(&asked.client, ttl_ms, running.cancel.clone());
-        let task = made.ok_or_else(|| {
-            RpcError::new(RpcError::INTERNAL_ERROR, "this caller has too many tasks")
-        })?;
+        let why = "too many tasks; try again when earlier ones have expired";
+        let task = made.ok_or_else(|| internal_error(why))?;
         let created = task_json::created_task(&task, asked.client.era());
         end_task(&task, outcome, &running.target, asked.client.recipient());
         Ok(created.into())
@@ -71,13 +70,12 @@ async fn follow_task(task: Arc<ClientTask>, mut running: RunningCall, reader: Re
                 if state.ask_count > MAX_ROUNDS {
                     ask.reject_round(MAX_ROUNDS);
                 } else {
-                    // A question that the server repeats under the same key replaces the earlier
-                    // one.
+                    // The server repeats a question under the same key while it waits.
                     state.asks.retain(|known| known.key != key);
                     state.asks.push(KeyedAsk { key, ask });
                 }
             }),
-            // Clients poll the state of a task.
+            // The request that these belonged to is answered; clients poll the state of a task.
             CallEvent::Progress(_) | CallEvent::Log(_) => {}
         }
     }
@@ -88,7 +86,7 @@ fn end_task(task: &ClientTask, outcome: Outcome, target: &Target, reader: Recipi
         (OutcomeKind::Cancelled, _) => ClientTaskEnd::Cancelled,
         (OutcomeKind::Failed, Some("task_failed")) => {
             let why = outcome.message.unwrap_or_default();
-            ClientTaskEnd::Error(RpcError::new(RpcError::INTERNAL_ERROR, why))
+            ClientTaskEnd::Error(internal_error(why))
         }
         (kind, _) => match reply_for_outcome(outcome, target, reader) {
             // The result may name the server's own task, which is internal.

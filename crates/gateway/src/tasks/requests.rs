@@ -1,4 +1,4 @@
-//! The `tasks/*` requests.
+//! The `tasks/*` requests of both eras.
 
 use std::sync::Arc;
 
@@ -14,6 +14,7 @@ use super::task_store::{ClientTask, ClientTaskEnd};
 use crate::client_request::{ClientRequest, missing_param};
 use crate::gateway::Gateway;
 use crate::relay::KeyedAsk;
+use crate::reply::{internal_error, invalid_json, invalid_params};
 
 #[derive(Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -38,7 +39,7 @@ impl Gateway {
         let empty = Json::from_trusted("{}".to_owned());
         let params = asked.params.as_ref().unwrap_or(&empty);
         let unknown = || {
-            let why = format!("there is no method `{}`", asked.method);
+            let why = format!("unknown method `{}`", asked.method);
             Err(RpcError::new(RpcError::METHOD_NOT_FOUND, why))
         };
         match era {
@@ -49,24 +50,15 @@ impl Gateway {
             Era::Modern | Era::Legacy => {}
         }
         if (asked.method.as_str(), era) == ("tasks/list", Era::Legacy) {
-            let tasks: Vec<_> = self
-                .inner
-                .tasks
-                .list(&asked.client)
-                .iter()
-                .map(|task| task_json::legacy_task(task))
-                .collect();
+            let tasks = self.inner.tasks.list(&asked.client);
+            let tasks: Vec<_> = tasks.iter().map(|task| task_json::legacy_task(task)).collect();
             return Ok(json!({ "tasks": tasks }).to_string());
         }
-        let about: TaskParams<'_> = params.read().map_err(|error| {
-            let why = format!("the parameters cannot be read: {error}");
-            RpcError::new(RpcError::INVALID_PARAMS, why)
-        })?;
+        let about: TaskParams<'_> = params.read().map_err(invalid_json)?;
         let id = about.task_id.ok_or_else(|| missing_param("taskId"))?;
         // Same error for a foreign task as for an unknown one, so ids cannot be probed.
-        let task = self.inner.tasks.get(&id, &asked.client).ok_or_else(|| {
-            RpcError::new(RpcError::INVALID_PARAMS, "there is no such task, or no longer")
-        })?;
+        let task = self.inner.tasks.get(&id, &asked.client);
+        let task = task.ok_or_else(|| invalid_params("unknown or expired task"))?;
         let done = || Ok(r#"{"resultType":"complete"}"#.to_owned());
         match (asked.method.as_str(), era) {
             ("tasks/get", Era::Modern) => Ok(task_json::modern_task(&task)),
@@ -84,7 +76,7 @@ impl Gateway {
                 if cancel_task(&task) {
                     return Ok(task_json::legacy_task(&task).to_string());
                 }
-                Err(RpcError::new(RpcError::INVALID_PARAMS, "the task has ended already"))
+                Err(invalid_params("the task has already ended"))
             }
             _ => unknown(),
         }
@@ -97,6 +89,7 @@ async fn task_result(
     asked: &ClientRequest,
     task: &Arc<ClientTask>,
 ) -> Result<String, RpcError> {
+    // Before the first look at the state, so that no change in between is missed.
     let mut changes = task.changes();
     loop {
         match task.read(|state| state.end.clone()) {
@@ -105,7 +98,7 @@ async fn task_result(
             }
             Some(ClientTaskEnd::Error(error)) => return Err(error),
             Some(ClientTaskEnd::Cancelled) => {
-                return Err(RpcError::new(RpcError::INVALID_PARAMS, "the task was given up"));
+                return Err(invalid_params("the task was cancelled"));
             }
             None => {}
         }
@@ -116,11 +109,9 @@ async fn task_result(
         }
         tokio::select! {
             changed = changes.changed() => if changed.is_err() {
-                return Err(RpcError::new(RpcError::INTERNAL_ERROR, "the task is gone"));
+                return Err(internal_error("the task has expired"));
             },
-            () = asked.cancel.cancelled() => {
-                return Err(RpcError::new(RpcError::INTERNAL_ERROR, "the request was given up"));
-            }
+            () = asked.cancel.cancelled() => return Err(internal_error("the request was cancelled")),
         }
     }
 }
@@ -133,17 +124,16 @@ async fn ask_client(
     task: &ClientTask,
     mut keyed: KeyedAsk,
 ) -> Result<(), RpcError> {
-    let gone = |why: &str| RpcError::new(RpcError::INTERNAL_ERROR, why);
     let ask = &mut keyed.ask;
     let params = task_json::with_related_task(ask.params.as_ref().map_or("{}", Json::as_str), task);
     let answer = tokio::select! {
         answer = asked.out.ask(&ask.method, &params, ask.answer.closed()) => answer,
-        () = asked.cancel.cancelled() => Err(gone("the request was given up")),
-        () = gateway.inner.abort.cancelled() => Err(gone("the gateway ended")),
+        () = asked.cancel.cancelled() => Err(internal_error("the request was cancelled")),
+        () = gateway.inner.abort.cancelled() => Err(internal_error("the gateway has stopped")),
     };
     if answer.is_err() && (asked.cancel.is_cancelled() || asked.out.is_gone()) {
         task.return_ask(keyed);
-        return Err(gone("the request was given up"));
+        return Err(internal_error("the request was cancelled"));
     }
     keyed.ask.reply(answer);
     task.ask_delivered();
@@ -164,6 +154,7 @@ fn cancel_task(task: &ClientTask) -> bool {
         }
         running
     });
+    // After the state: the end of the call must not be taken for a result.
     if was_running {
         task.cancel.cancel();
     }
@@ -172,8 +163,6 @@ fn cancel_task(task: &ClientTask) -> bool {
 
 fn undeclared_error() -> RpcError {
     let needed = json!({"requiredCapabilities": {"extensions": {TASKS_EXTENSION: {}}}});
-    RpcError {
-        data: Some(Json::from(&needed)),
-        ..RpcError::new(RpcError::MISSING_CAPABILITY, "the client does not declare tasks")
-    }
+    let why = "the client does not declare the tasks extension";
+    RpcError { data: Some(Json::from(&needed)), ..RpcError::new(RpcError::MISSING_CAPABILITY, why) }
 }

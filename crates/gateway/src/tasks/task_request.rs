@@ -9,6 +9,7 @@ use switchboard_wire::{Era, Revision, RpcError};
 
 use crate::catalog_view::CatalogView;
 use crate::client_request::{ClientRequest, ClientRequestParams};
+use crate::reply::invalid_params;
 
 /// The extension that modern clients declare.
 pub(crate) const TASKS_EXTENSION: &str = "io.modelcontextprotocol/tasks";
@@ -39,7 +40,6 @@ impl TaskRequest {
         }
     }
 
-    /// Returns the corresponding mode of the host.
     pub(crate) const fn task_mode(self) -> TaskMode {
         match self {
             Self::Result | Self::TaskIfAny => TaskMode::AsConfigured,
@@ -56,13 +56,14 @@ impl TaskRequest {
         let is_odd = |params: &ClientRequestParams| {
             legacy_task_params(asked, params).is_some_and(|task| task.is_err())
         };
-        if target.kind == TargetKind::Tool && asked.params().is_ok_and(is_odd) {
-            let why = "`task` is no object with a number `ttl`";
-            return Err(RpcError::new(RpcError::INVALID_PARAMS, why));
+        // Other kinds of requests have no tasks in any revision.
+        if target.kind != TargetKind::Tool {
+            return Ok(());
         }
-        if target.kind != TargetKind::Tool
-            || !matches!(Self::from_request(asked), Self::Task { .. })
-        {
+        if asked.params().is_ok_and(is_odd) {
+            return Err(invalid_params("`task` must be an object whose `ttl` is a number"));
+        }
+        if !matches!(Self::from_request(asked), Self::Task { .. }) {
             return Ok(());
         }
         let server = listing.lease.fleet().servers.get(target.server.as_str());
@@ -70,8 +71,7 @@ impl TaskRequest {
         match tool.map(|tool| tool.facts().task_support) {
             Some(TaskSupport::Optional | TaskSupport::Required) => Ok(()),
             Some(TaskSupport::Forbidden) | None => {
-                let why = "this tool does not run as a task";
-                Err(RpcError::new(RpcError::METHOD_NOT_FOUND, why))
+                Err(RpcError::new(RpcError::METHOD_NOT_FOUND, "this tool does not support tasks"))
             }
         }
     }
@@ -91,7 +91,6 @@ pub(super) fn declares_tasks(params: &ClientRequestParams) -> bool {
     declared.is_some_and(|all| all.extensions.get(TASKS_EXTENSION).is_some_and(Value::is_object))
 }
 
-/// The `task` of a legacy call.
 #[derive(Deserialize)]
 struct LegacyTaskParams {
     ttl: Option<f64>,
@@ -111,7 +110,7 @@ fn legacy_task_request(asked: &ClientRequest, params: &ClientRequestParams) -> T
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "what is no sensible number of milliseconds becomes one"
+            reason = "the cast saturates, and the store clamps the lifetime"
         )]
         Some(Ok(task)) => TaskRequest::Task { ttl_ms: task.ttl.map(|ttl| ttl as u64) },
         Some(Err(_)) | None => TaskRequest::Result,

@@ -13,7 +13,7 @@ use tokio_util::sync::CancellationToken;
 use crate::client::McpClient;
 use crate::relay::KeyedAsk;
 
-/// Maximum tasks of all callers.
+/// Maximum tasks of all callers together.
 const MAX_TASKS: usize = 1_000;
 /// Lifetime of a task from its creation if neither client nor server requests one.
 const DEFAULT_TTL: Duration = Duration::from_secs(10 * 60);
@@ -21,7 +21,7 @@ const DEFAULT_TTL: Duration = Duration::from_secs(10 * 60);
 const MAX_TTL: Duration = Duration::from_secs(60 * 60);
 /// Minimum time that a result is kept after the task has ended.
 const MIN_RESULT_TTL: Duration = Duration::from_secs(60);
-/// Poll interval if the server suggests none.
+/// Poll interval for the client if the server suggests none.
 const DEFAULT_POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 pub(crate) struct ClientTask {
@@ -31,13 +31,11 @@ pub(crate) struct ClientTask {
     pub(super) created: SystemTime,
     started_at: Instant,
     pub(super) ttl: Duration,
-    /// Cancels the call.
     pub(super) cancel: CancellationToken,
     state: Mutex<ClientTaskState>,
     changed: watch::Sender<()>,
 }
 
-/// The current state of a task.
 pub(super) struct ClientTaskState {
     pub(super) message: Option<String>,
     pub(super) poll: Duration,
@@ -52,13 +50,11 @@ pub(super) struct ClientTaskState {
 }
 
 impl ClientTaskState {
-    /// Returns whether the server waits for an answer.
     pub(super) fn needs_input(&self) -> bool {
         self.asks_in_delivery > 0 || !self.asks.is_empty()
     }
 }
 
-/// The end of a task.
 #[derive(Clone)]
 pub(super) enum ClientTaskEnd {
     /// A result, which may be an error result.
@@ -88,6 +84,7 @@ impl ClientTasks {
         cancel: CancellationToken,
     ) -> Option<Arc<ClientTask>> {
         let mut tasks = self.by_id.lock();
+        // The sweep may be some seconds away, and expired tasks must not use up the limit.
         tasks.retain(|_, task| task.is_retained());
         let own = tasks.values().filter(|task| task.identity == client.identity).count();
         if tasks.len() >= MAX_TASKS || own >= self.max_per_caller {
@@ -120,14 +117,12 @@ impl ClientTasks {
         Some(task)
     }
 
-    /// Looks up a task of that caller.
     pub(super) fn get(&self, id: &str, client: &McpClient) -> Option<Arc<ClientTask>> {
         let task = self.by_id.lock().get(id).cloned()?;
         (task.identity == client.identity).then_some(task)
     }
 
-    /// Returns the tasks of one client, oldest first. Clients that share an identity do not see
-    /// each other's.
+    /// Returns the tasks of one client, oldest first, without those of the same identity's others.
     pub(super) fn list(&self, client: &McpClient) -> Vec<Arc<ClientTask>> {
         let is_own = |task: &&Arc<ClientTask>| {
             task.identity == client.identity && task.client == client.number
@@ -156,7 +151,6 @@ impl ClientTasks {
 }
 
 impl ClientTask {
-    /// Reads the state.
     pub(super) fn read<T>(&self, look: impl FnOnce(&ClientTaskState) -> T) -> T {
         look(&self.state.lock())
     }
@@ -168,8 +162,10 @@ impl ClientTask {
         let changed = change(&mut state);
         if state.end.is_some() && state.ended_at.is_none() {
             state.ended_at = Some(Instant::now());
+            // Dropped questions fail at their server, which would otherwise keep waiting.
             state.asks.clear();
         }
+        // Released first: waiters lock the state as soon as they wake.
         drop(state);
         self.changed.send_replace(());
         changed
@@ -198,7 +194,6 @@ impl ClientTask {
         });
     }
 
-    /// Watches for changes from now on.
     pub(super) fn changes(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
     }
@@ -226,6 +221,7 @@ impl ClientTask {
 
     fn is_retained(&self) -> bool {
         self.read(|state| {
+            // A task that outlived its lifetime leaves its result long enough for one more poll.
             let fresh = state.ended_at.is_none_or(|ended| ended.elapsed() < MIN_RESULT_TTL);
             fresh || self.started_at.elapsed() < self.ttl
         })

@@ -20,7 +20,7 @@ use crate::review::{Unanswered, ask_question};
 const MAX_EDITS: usize = 10;
 
 impl CallPipeline<'_> {
-    /// Decides a resolved call: policy first, then a reviewer if the verdict is *ask*.
+    /// Decides a resolved call, with a reviewer if the verdict is *ask*.
     pub(crate) async fn decide(&self, resolved: ResolvedCall) -> Result<PermittedCall, Outcome> {
         let config = self.host.config().load();
         let in_force = self.host.rules().policy(&config.policies);
@@ -42,9 +42,10 @@ impl CallPipeline<'_> {
             Decision::Asked(question) => question,
         };
         let answers = self.host.session_answers();
-        let scope = &self.options.session;
-        let is_allowed = || answers.allows(self.caller, scope, question.call());
-        if !question.is_asked_each_time() && is_allowed() {
+        // After the policy: an earlier answer never overrides a deny rule.
+        if !question.is_asked_each_time()
+            && answers.allows(self.caller, &self.options.session, question.call())
+        {
             let permitted = question.permit_from_earlier_answer();
             self.state.open.note_verdict(VerdictWord::Allow, permitted.by());
             return Ok(permitted);
@@ -75,21 +76,23 @@ impl CallPipeline<'_> {
     ) -> Result<PermittedCall, Outcome> {
         let rejected = |rejected: UserRejection| Outcome::rejected(rejected.feedback);
         for _ in 0..MAX_EDITS {
-            let putting = self.ask(&question);
-            let Some(answer) = self.host.stop_token().run_until_cancelled(putting).await else {
-                let why = "Switchboard ended before anybody had answered";
+            let asking = self.ask(&question);
+            let Some(answer) = self.host.stop_token().run_until_cancelled(asking).await else {
+                let why = "Switchboard stopped before the review was answered";
                 return Err(Outcome::not_sent("host_ended", why));
             };
             let answer = answer.map_err(|unanswered| {
                 with_hint(Outcome::denied("unanswered", unanswered.message), unanswered.hint)
             })?;
             let Answer::RunWith(arguments) = answer else {
+                // The rules may have changed while the reviewer was deciding.
                 let is_yes = matches!(answer, Answer::Run | Answer::Session | Answer::Always);
                 let refusal = is_yes.then(|| self.refusal(question.call(), session)).flatten();
                 if let Some(denied) = refusal {
                     self.state.open.note_verdict(VerdictWord::Deny, denied.by.as_str());
                     return Err(Outcome::denied(denied.word, denied.to_string()));
                 }
+                // Only after the check above: a denied answer must not be remembered.
                 match answer {
                     Answer::Always => self.remember_always(question.call()),
                     Answer::Session => {
@@ -100,6 +103,7 @@ impl CallPipeline<'_> {
                 }
                 return question.answer(answer).map_err(rejected);
             };
+            // Edited arguments are checked like proposed ones, since a reviewer can mistype them.
             match self.resolve_edited(question.call().target(), arguments, session) {
                 Ok(edited) => return question.permit_edited(edited).map_err(rejected),
                 Err(problem) => question = question.ask_again(problem),
@@ -122,7 +126,6 @@ impl CallPipeline<'_> {
         ask_question(self.host.reviews(), reviewer, question, number, seen).await
     }
 
-    /// Resolves the same target with arguments that a reviewer edited.
     fn resolve_edited(
         &self,
         target: &Target,
@@ -138,8 +141,7 @@ impl CallPipeline<'_> {
         }
     }
 
-    /// Returns why the current rules deny a call regardless of a reviewer's answer. They may have
-    /// changed while the reviewer was deciding.
+    /// Returns why the current rules deny a call, regardless of a reviewer's answer.
     fn refusal(&self, call: &ResolvedCall, session: &SessionFacts) -> Option<DenyReason> {
         let config = self.host.config().load();
         let in_force = self.host.rules().policy(&config.policies);
@@ -158,9 +160,9 @@ impl CallPipeline<'_> {
         target: &Target,
     ) -> RuleContext<'r> {
         let always = self.host.always_allowed().allows(target, &self.host.fleet().load());
-        // The allow patterns of this run are for its own clients. They do not apply to
-        // conversations in the console or to commands forwarded to this process. MCP clients ask
-        // their own user before they call; an editor relies on us to ask.
+        // The allow patterns of this run are for its own clients, not for conversations in the
+        // console or for commands forwarded to this process. MCP clients ask their own user before
+        // they call; an editor relies on us to ask.
         let allowed: &[switchboard_rules::Pattern] = match self.caller.face {
             Face::Cli | Face::Console | Face::Editor => &[],
             Face::Library | Face::Chat | Face::Gateway => self.host.allow_patterns(),
@@ -176,8 +178,8 @@ impl CallPipeline<'_> {
             return;
         }
         if let Err(error) = self.host.always_allowed().allow(call) {
-            // The answer was yes, so the call runs even if it cannot be stored; the next one is
-            // asked again.
+            // The answer was yes, so the call runs even if it cannot be stored; the next call
+            // needs a new answer.
             let problems = vec![error.to_string()];
             self.host.events().emit(|| EventKind::ConfigChanged { problems });
         }

@@ -1,5 +1,4 @@
-//! The hook step of the call pipeline: hooks may stop or change a call before it runs, and are
-//! notified of its result afterwards.
+//! The hook step of the call pipeline: hooks can deny or change a call, and then get its result.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,12 +19,12 @@ use crate::hooks::{
 };
 use crate::host::Host;
 
-/// Maximum number of rewrites before the call is denied.
+/// Maximum number of rounds, which two hooks that undo each other's changes would exceed.
 const MAX_ROUNDS: usize = 5;
 /// Maximum number of characters of rewritten arguments kept in messages.
 const MAX_ARGUMENT_CHARS: usize = 4_000;
 
-/// A call that ran, for the hooks that are notified afterwards.
+/// A call that ran, for the hooks that are notified of its result.
 pub(crate) struct AfterHooks {
     pub(crate) hooks: Arc<HookSet>,
     pub(crate) occasion: HookInput,
@@ -35,9 +34,8 @@ pub(crate) struct AfterHooks {
 /// The combined answer of all hooks in one round.
 enum HookRound {
     Passed,
-    /// A reviewer has to confirm the call.
     NeedsReview(HookDoubt),
-    /// A hook replaced the arguments, and may also ask for confirmation.
+    /// A hook replaced the arguments, and may also ask for approval.
     Rewritten {
         hook: Arc<Hook>,
         arguments: Json,
@@ -45,7 +43,7 @@ enum HookRound {
     },
 }
 
-/// A hook's request for confirmation.
+/// A hook's request for approval by a person.
 struct HookDoubt {
     why: String,
     /// Whether the hook gave a message, which a reviewer has not seen yet.
@@ -53,7 +51,6 @@ struct HookDoubt {
 }
 
 impl CallPipeline<'_> {
-    /// Runs the hooks in force, if any, before a permitted call.
     pub(crate) async fn before_hooks(
         &self,
         hooks: Option<&Arc<HookSet>>,
@@ -66,21 +63,21 @@ impl CallPipeline<'_> {
         }
     }
 
-    /// Runs all hooks before a permitted call. Rewritten arguments are resolved, decided and passed
-    /// to the hooks again.
+    /// Runs all hooks. Rewritten arguments are resolved, decided and passed to the hooks again.
     async fn run_before_hooks(
         &self,
         hooks: &HookSet,
         mut permitted: PermittedCall,
     ) -> Result<PermittedCall, Outcome> {
+        // Fail closed: the unreadable file may contain the hook that would deny this call.
         if let Some(error) = hooks.first_error() {
-            let message = format!("hooks cannot be asked: {error}");
+            let message = format!("hooks cannot run: {error}");
             self.state.open.note_verdict(VerdictWord::Deny, message.as_str());
             return Err(with_hint(Outcome::denied("hook_error", message), error.hint()));
         }
         let mut rewriter: Option<Arc<Hook>> = None;
         let mut doubt: Option<HookDoubt> = None;
-        // Whether a reviewer confirmed exactly these arguments at the request of a hook.
+        // Whether a reviewer approved exactly these arguments at the request of a hook.
         let mut agreed = false;
         for _ in 0..MAX_ROUNDS {
             match self.run_hook_round(hooks, &permitted, rewriter.as_ref()).await? {
@@ -107,7 +104,7 @@ impl CallPipeline<'_> {
             // No hook has seen the arguments that the reviewer edited.
             (rewriter, agreed) = (None, true);
         }
-        let message = "hooks put other arguments in place again and again";
+        let message = "hooks keep replacing the arguments";
         self.state.open.note_verdict(VerdictWord::Deny, message);
         self.note_decision();
         Err(Outcome::denied("hook_error", message))
@@ -125,6 +122,7 @@ impl CallPipeline<'_> {
         let mut doubt = None;
         let mut chain_is_over = false;
         for hook in hooks.before() {
+            // A rewriter would judge its own arguments; in Cursor 2.3.41, the first answer counts.
             let is_skipped = rewriter.is_some_and(|rewriter| Arc::ptr_eq(rewriter, hook))
                 || chain_is_over && hook.rules == HookRules::Cursor2341;
             if is_skipped || !hook.matches(&call.target().server, &call.target().name) {
@@ -141,9 +139,8 @@ impl CallPipeline<'_> {
             }
             if let Some(arguments) = answer.updated_input.filter(|new| differs_from(new, call)) {
                 if call.target().kind != TargetKind::Tool {
-                    return Err(
-                        self.hook_failure(hook, "puts arguments in place where there are none")
-                    );
+                    let problem = "it replaces arguments, which only tools have";
+                    return Err(self.hook_failure(hook, problem));
                 }
                 let hook = Arc::clone(hook);
                 return Ok(HookRound::Rewritten { hook, arguments, doubt });
@@ -184,22 +181,23 @@ impl CallPipeline<'_> {
         arguments: Json,
     ) -> Result<PermittedCall, Outcome> {
         let kept: String = arguments.as_str().chars().take(MAX_ARGUMENT_CHARS).collect();
-        let put_in_place = format!("{} put these arguments in place: {kept}", hook_label(hook));
+        let replaced = format!("{} replaced the arguments with: {kept}", hook_label(hook));
         let proposed = ProposedCall { target: call.target().clone(), arguments };
         let resolved = self
             .lease
             .resolve(proposed)
-            .map_err(|error| self.hook_failure(hook, &format!("{error}; {put_in_place}")))?;
+            .map_err(|error| self.hook_failure(hook, &format!("{error}; {replaced}")))?;
+        // A hook must not turn an allowed call into one that a rule denies.
         let decided = self.decide(resolved).await;
-        self.state.open.append_verdict_note(&put_in_place);
+        self.state.open.append_verdict_note(&replaced);
         self.note_decision();
         decided.map_err(|mut outcome| {
             let said = outcome.message.take().unwrap_or_else(|| outcome.kind.as_str().to_owned());
-            outcome.with_message(format!("{said}; {put_in_place}"))
+            outcome.with_message(format!("{said}; {replaced}"))
         })
     }
 
-    /// Records the current verdict on the timeline: a hook may lead to another one later.
+    /// Records the current verdict on the timeline, before a hook may lead to another one.
     pub(crate) fn note_decision(&self) {
         if let Some((verdict, by)) = self.state.open.verdict() {
             self.state.open.timeline().add_decision(verdict.as_str(), &by);
@@ -207,7 +205,7 @@ impl CallPipeline<'_> {
     }
 
     fn hook_denial(&self, hook: &Hook, answer: &HookAnswer) -> Outcome {
-        let mut message = format!("{} does not allow it", hook_label(hook));
+        let mut message = format!("{} denied the call", hook_label(hook));
         if let Some(words) = answer.message() {
             message.push_str(": ");
             message.push_str(&words);
@@ -218,12 +216,11 @@ impl CallPipeline<'_> {
     }
 
     fn hook_failure(&self, hook: &Hook, problem: &str) -> Outcome {
-        let message =
-            format!("{} could not be asked, so the call does not run: {problem}", hook_label(hook));
+        let message = format!("{} failed, so the call does not run: {problem}", hook_label(hook));
         self.state.open.note_verdict(VerdictWord::Deny, format!("{}: {problem}", hook_label(hook)));
         self.note_decision();
         Outcome::denied("hook_error", message)
-            .with_hint("put the hook right; `switchboard hooks test` shows what each one says")
+            .with_hint("fix the hook; `switchboard hooks test` shows the answer of each hook")
     }
 }
 
@@ -249,6 +246,7 @@ pub(crate) async fn run_after_hooks(
             record_hook(host, open, HookNote { hook, answer, problem, message, took: told });
         }
     };
+    // The result is final, so a caller that cancels does not wait for slow hooks.
     cancel.run_until_cancelled(telling).await;
 }
 
@@ -280,7 +278,6 @@ pub(crate) async fn run_task_after_hooks(
     run_after_hooks(host, &after, result, open, cancel).await;
 }
 
-/// Returns the call in the form that hooks receive.
 pub(crate) fn hook_input(
     host: &Host,
     call: &ResolvedCall,
@@ -288,6 +285,7 @@ pub(crate) fn hook_input(
     open: &OpenCall,
 ) -> HookInput {
     let id = open.id().to_string();
+    // A conversation's calls have references of the form `session/step/slot`.
     let session = caller.reference.as_deref().and_then(|text| text.split('/').next());
     HookInput {
         conversation: session.map_or_else(|| format!("call-{id}"), str::to_owned),
@@ -326,12 +324,10 @@ fn record_hook(host: &Host, open: &OpenCall, noted: HookNote<'_>) {
     });
 }
 
-/// The result of one hook, for the timeline and events.
 struct HookNote<'a> {
     hook: &'a Hook,
     answer: &'a str,
     problem: Option<&'a str>,
-    /// The hook's message to people or models.
     message: Option<String>,
     took: Duration,
 }
@@ -340,7 +336,7 @@ impl HookDoubt {
     fn new(hook: &Hook, answer: &HookAnswer) -> Self {
         let words = answer.user_message.as_deref();
         let said = words.map(|said| format!(": {said}")).unwrap_or_default();
-        let why = format!("{} wants a person to agree{said}", hook_label(hook));
+        let why = format!("{} asks for approval{said}", hook_label(hook));
         Self { why, has_words: words.is_some() }
     }
 }
@@ -352,5 +348,6 @@ fn hook_label(hook: &Hook) -> String {
 /// Returns whether the arguments differ in value, not only in formatting.
 fn differs_from(new: &Json, call: &ResolvedCall) -> bool {
     let value = |json: &Json| json.read::<serde_json::Value>().ok();
+    // Unreadable arguments count as different, so that they are resolved and rejected.
     value(new).is_none() || value(new) != value(call.arguments())
 }

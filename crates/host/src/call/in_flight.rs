@@ -1,5 +1,4 @@
-//! The calls in flight, by number: the single table in which connections, reviews and faces look
-//! them up.
+//! The calls in flight, in one table by number for connections, reviews and faces.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -14,8 +13,7 @@ use switchboard_store::{CallId, FullCall, NewCall};
 use crate::review::Asker;
 
 /// How long after its first open question a call can still be the source of another one. A server
-/// waits for its answer and rarely asks again for the same call, unless it asks several questions
-/// at once.
+/// that waits for an answer rarely asks again, unless it asks several questions at once.
 const CONCURRENT_ASK_WINDOW: Duration = Duration::from_secs(1);
 
 /// The calls in flight. Clones share one table.
@@ -25,7 +23,7 @@ pub(crate) struct InFlight(Arc<Mutex<InFlightTable>>);
 #[derive(Default)]
 struct InFlightTable {
     calls: HashMap<u64, InFlightCall>,
-    /// Registrations for calls that have not begun.
+    /// Registrations for calls that have not started.
     expected: Vec<AskerRegistration>,
     /// Numbers entries and registrations, so that each guard removes only its own.
     next: u64,
@@ -40,16 +38,16 @@ struct InFlightCall {
     /// Number of unanswered questions for the caller, and when the first of them was asked.
     open_questions: usize,
     asked_at: Instant,
-    /// The last registered asker gets the questions.
+    /// The registered askers, of which the last one gets the questions.
     askers: Vec<AskerRegistration>,
 }
 
-/// Identifies a call.
+/// Identifies a call in flight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum WhichCall {
-    /// By its caller's reference, such as the id that a model chose.
+    /// The caller's reference, such as the id that a model chose.
     Reference(String),
-    /// By its number in the record.
+    /// The number in the record.
     Number(u64),
 }
 
@@ -76,9 +74,7 @@ pub(crate) struct InFlightGuard {
 /// The details of a call that are shown with a question about it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CallDetails {
-    /// The tool, resource or prompt.
     pub target: Option<Arc<str>>,
-    /// The caller's reference for the call.
     pub reference: Option<Arc<str>>,
     pub caller: Option<Arc<str>>,
 }
@@ -103,7 +99,7 @@ impl From<&FullCall> for CallDetails {
     }
 }
 
-/// The caller's own answers and asker, if it has any.
+/// The caller's own answers and asker, used instead of the host's.
 #[derive(Clone, Default)]
 pub(crate) struct OwnAnswers {
     pub answers: Option<Arc<dyn Answers>>,
@@ -111,7 +107,7 @@ pub(crate) struct OwnAnswers {
 }
 
 impl InFlight {
-    /// Enters a call, together with the askers that were registered for it in advance.
+    /// Enters a call, with the askers that were registered for it in advance.
     pub(crate) fn enter(
         &self,
         call: u64,
@@ -146,7 +142,7 @@ impl InFlight {
         let registration = AskerRegistration { number, which, asker };
         let in_flight = match &registration.which {
             WhichCall::Number(call) => table.calls.get_mut(call),
-            // Two callers may use the same reference: it identifies only the next call that begins.
+            // Two callers may use the same reference, so it identifies only the next call.
             WhichCall::Reference(_) => None,
         };
         match in_flight {
@@ -163,7 +159,6 @@ impl InFlight {
         table.calls.get(&call)?.askers.last().map(|last| Arc::clone(&last.asker))
     }
 
-    /// Returns the details of a call that are shown with its questions.
     pub(crate) fn details(&self, call: u64) -> CallDetails {
         self.0.lock().calls.get(&call).map(|call| call.details.clone()).unwrap_or_default()
     }
@@ -182,12 +177,11 @@ impl CallDirectory for InFlight {
         if known == 0 {
             return QuestionOwner::Host;
         }
-        // Some callers answer for themselves and others rely on the host, so the owner is unknown.
+        // With both kinds of callers, the question could reach a person it is not meant for.
         if known < in_flight.len() {
             return QuestionOwner::Ambiguous;
         }
-        let owner = table.owning_call(in_flight);
-        let Some(call) = owner else { return QuestionOwner::Ambiguous };
+        let Some(call) = table.owning_call(in_flight) else { return QuestionOwner::Ambiguous };
         let Some(entry) = table.calls.get_mut(&call) else { return QuestionOwner::Ambiguous };
         let Some(answers) = entry.answers.clone() else { return QuestionOwner::Ambiguous };
         if entry.open_questions == 0 {
@@ -216,6 +210,7 @@ impl InFlightTable {
             let found = in_flight.iter().filter(|call| self.calls.get(call).is_some_and(wanted));
             found.copied().collect()
         };
+        // Legacy servers do not say which call a question belongs to, so it is inferred.
         let may_ask = those(&|call| {
             call.open_questions == 0 || call.asked_at.elapsed() <= CONCURRENT_ASK_WINDOW
         });
@@ -246,7 +241,7 @@ impl From<CallId> for WhichCall {
 impl Drop for InFlightGuard {
     fn drop(&mut self) {
         let mut table = self.table.0.lock();
-        // A task may be followed twice at the same time: the later entry stays.
+        // Two callers may follow the same task: the first to finish must not remove the other.
         let is_own = table.calls.get(&self.call).is_some_and(|call| call.entry == self.entry);
         let removed = is_own.then(|| table.calls.remove(&self.call));
         // Askers and answers are foreign code: drop them after the lock is released.

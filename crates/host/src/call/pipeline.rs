@@ -1,13 +1,12 @@
 //! The call pipeline: the only way to run a call.
 //!
-//! [`CallPipeline::run`] is its heart. Each step returns `Result<_, Outcome>`: an `Err` ends the
-//! call.
+//! [`CallPipeline::run`] has the steps. Each returns `Result<_, Outcome>`; an `Err` ends the call.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use serde_json::Value;
 use serde_json::value::RawValue;
 use switchboard_catalog::{Lease, ResolveError, ResolvedCall};
@@ -35,7 +34,6 @@ use crate::review::{Asker, Reviewer};
 /// Options of one call: cancellation, progress, and the caller's own answers and reviewer.
 #[derive(Clone, Default)]
 pub struct CallOptions {
-    /// Cancels the call.
     pub cancel: CancellationToken,
     /// Receives progress reports as the server sends them.
     pub progress: Option<mpsc::Sender<Json>>,
@@ -45,18 +43,17 @@ pub struct CallOptions {
     pub reviewer: Option<Arc<dyn Reviewer>>,
     /// Asks a person on behalf of servers during this call, instead of the host's asker.
     pub asker: Option<Arc<dyn Asker>>,
-    /// The session that the call belongs to.
     pub session: SessionScope,
     /// Log level requested from the server during this call, instead of the configured one.
     pub log_level: Option<String>,
     /// Additional `_meta` members of the request, as JSON text without braces. They are sent
-    /// unchanged and not recorded; none may be a member that the protocol defines.
+    /// unchanged and not recorded, and must not be members that the protocol defines.
     pub further_meta: Option<String>,
     /// Whether the call may run as a task, and whether the caller waits for its end.
     pub task_mode: TaskMode,
     /// Receives the task that the call becomes, and its state changes.
     pub task_updates: Option<mpsc::Sender<TaskUpdate>>,
-    /// Receives the number of the call once its row is open, before any other step.
+    /// Receives the number of the call as soon as it is recorded, before any other step.
     pub opened: Option<watch::Sender<Option<u64>>>,
 }
 
@@ -68,7 +65,7 @@ pub enum SessionScope {
     Caller,
     /// The calls of the same verified identity; other callers may have the same name.
     Verified(Arc<str>),
-    /// None: the call belongs to no session and leaves no taint.
+    /// No calls: this one belongs to no session and leaves no taint.
     None,
 }
 
@@ -90,6 +87,7 @@ impl Host {
         let details = CallDetails::from(&new);
         let open = match self.ledger().open_call(new).await {
             Ok(open) => open,
+            // A call that cannot be recorded does not run.
             Err(error) => return Record::for_refused(&error),
         };
         let number = open.id().get().cast_unsigned();
@@ -105,6 +103,7 @@ impl Host {
             biased;
             outcome = pipeline.run_with_fallback(proposed) => outcome,
             () = options.cancel.cancelled() => {
+                // The dropped future has already cancelled the request, but a task outlives it.
                 let task = state.task();
                 Box::pin(self.tasks().cancel_outcome(&target, task.as_deref())).await
             }
@@ -113,7 +112,6 @@ impl Host {
     }
 }
 
-/// Runs the hooks that want the result, closes the row and announces the end.
 async fn finish_call(
     host: &Host,
     state: CallState,
@@ -123,6 +121,7 @@ async fn finish_call(
 ) -> Record {
     let CallState { open, progress } = state;
     let CallProgress { edited, after_hooks, .. } = progress.into_inner();
+    // Before the row is closed, so that the timeline of the call includes these hooks.
     if let (Some(hooks), Some(result)) = (&after_hooks, &outcome.result) {
         let result = String::from_utf8_lossy(result);
         Box::pin(run_after_hooks(host, hooks, &result, &open, &options.cancel)).await;
@@ -188,8 +187,8 @@ pub(crate) fn emit_finished(events: &Events, target: &Target, record: &Record) {
 
 /// A call in flight.
 ///
-/// It outlives the future of the pipeline: when the caller cancels, that future is dropped midway,
-/// and a task that the server has created must still be known.
+/// It outlives the future of the pipeline, which is dropped midway when the caller cancels: a task
+/// that the server has created must still be known.
 pub(crate) struct CallState {
     pub(crate) open: OpenCall,
     progress: Mutex<CallProgress>,
@@ -209,18 +208,14 @@ impl CallState {
         Self { open, progress: Mutex::default() }
     }
 
-    fn progress(&self) -> MutexGuard<'_, CallProgress> {
-        self.progress.lock()
-    }
-
     fn task(&self) -> Option<Arc<RunningTask>> {
-        self.progress().task.clone()
+        self.progress.lock().task.clone()
     }
 
-    /// Stores the arguments to be sent, and returns those that the record keeps in addition to the
-    /// proposed ones. The first edit stays: a fallback target gets it too.
+    /// Stores the arguments to be sent, if they differ from the proposed ones, and returns them for
+    /// the record. The first edit stays: a fallback target gets it too.
     fn note_arguments(&self, proposed: &Json, sent: &Json) -> Option<Bytes> {
-        let mut progress = self.progress();
+        let mut progress = self.progress.lock();
         if progress.edited.is_none() && sent.bytes() != proposed.bytes() {
             progress.edited = Some(sent.bytes().clone());
         }
@@ -248,13 +243,14 @@ impl CallPipeline<'_> {
         }
         let Some(fallback) = fallback_target(self.lease, &target) else { return outcome };
         let why = outcome.message.unwrap_or_else(|| outcome.kind.as_str().to_owned());
-        let note: Arc<str> = format!("`{fallback}` in place of `{target}`: {why}").into();
-        let edited = self.state.progress().edited.clone();
+        let note: Arc<str> = format!("`{fallback}` instead of `{target}`: {why}").into();
+        // A reviewer's edit applies to the call, whichever server runs it.
+        let edited = self.state.progress.lock().edited.clone();
         let arguments = edited.and_then(|bytes| Json::parse(bytes).ok()).unwrap_or(arguments);
         either(self.run(ProposedCall { target: fallback, arguments }, Some(note)).await)
     }
 
-    /// The steps of a call. An `Err` is the outcome of a call that was stopped before execution.
+    /// Runs the steps of a call. An `Err` is the outcome of a call stopped before execution.
     async fn run(
         &self,
         proposed: ProposedCall,
@@ -265,9 +261,10 @@ impl CallPipeline<'_> {
         self.reject_if_quarantined(&resolved)?;
         self.state.open.note_definition(Arc::clone(resolved.definition_digest()));
         let permitted = self.decide(resolved).await?;
+        // One snapshot: the hooks after the call are those of the set that ran before it.
         let hooks = self.host.live_hooks().in_force();
         let permitted = self.before_hooks(hooks.as_ref(), permitted).await?;
-        // A reviewer or a hook may have taken a while.
+        // Again: a reviewer or a hook may have taken minutes, in which the definition can change.
         self.reject_if_quarantined(permitted.call())?;
         let edited = self.state.note_arguments(&arguments, permitted.call().arguments());
         let began = Instant::now();
@@ -285,7 +282,6 @@ impl CallPipeline<'_> {
         })
     }
 
-    /// Executes a permitted call, and records the taint of its result.
     async fn execute(
         &self,
         permitted: &PermittedCall,
@@ -307,7 +303,6 @@ impl CallPipeline<'_> {
         outcome
     }
 
-    /// Keeps the hooks to run after a call that has a result.
     fn schedule_after_hooks(
         &self,
         hooks: Option<Arc<HookSet>>,
@@ -319,12 +314,11 @@ impl CallPipeline<'_> {
         if let Some(hooks) = hooks.filter(wanted) {
             let occasion = hook_input(self.host, call, self.caller, &self.state.open);
             let after_hooks = AfterHooks { hooks, occasion, took };
-            self.state.progress().after_hooks.get_or_insert(after_hooks);
+            self.state.progress.lock().after_hooks.get_or_insert(after_hooks);
         }
     }
 }
 
-/// Returns the outcome of a call, whether or not it was executed.
 fn either(outcome: Result<Outcome, Outcome>) -> Outcome {
     outcome.unwrap_or_else(|stopped| stopped)
 }
@@ -370,7 +364,7 @@ impl AttemptObserver for IntentRecorder<'_> {
             place: place.clone(),
             task: task.clone(),
         });
-        self.state.progress().task.get_or_insert_with(|| Arc::clone(&running));
+        self.state.progress.lock().task.get_or_insert_with(|| Arc::clone(&running));
         running.record(&self.state.open, task, state).await;
         self.send_task_update(task, state);
     }
@@ -380,8 +374,7 @@ impl AttemptObserver for IntentRecorder<'_> {
 fn provably_did_not_run(outcome: &Outcome) -> bool {
     match outcome.kind {
         OutcomeKind::NotSent => true,
-        // A server may forward an error code from elsewhere, and a redirect may mean "done, see
-        // there".
+        // A server may forward an error code from elsewhere, and a redirect may follow a success.
         OutcomeKind::Refused => {
             !matches!(outcome.reason.as_deref(), Some("rpc_error" | "redirect"))
         }
@@ -413,7 +406,6 @@ fn unresolved_outcome(error: &ResolveError) -> Outcome {
     with_hint(Outcome::not_sent(error.word(), error.to_string()), error.hint())
 }
 
-/// Returns the configured fallback of a target, if there is one.
 fn fallback_target(lease: &Lease, target: &Target) -> Option<Target> {
     let server = lease.fleet().servers.get(target.server.as_str())?;
     let config = server.config.as_ref()?;

@@ -9,7 +9,6 @@ use crate::host::Host;
 
 impl Host {
     /// Returns the servers and definitions that wait for approval.
-    #[must_use]
     pub fn quarantine(&self) -> &Published<Quarantine> {
         self.pins().quarantine()
     }
@@ -21,15 +20,14 @@ impl CallPipeline<'_> {
         let quarantine = self.host.quarantine().load();
         let held = quarantine.find(target)?;
         let mut message = held.sentence(target);
-        // Models and clients never see the text of an unapproved definition.
+        // Only people see an unapproved definition: its text may be a prompt injection.
         if let Some(definition) = held.definition.filter(|_| self.caller.origin == Origin::Person) {
             message = format!("{message}\n{}", definition.diff());
         }
         Some(Outcome::denied("needs_approval", message).with_hint(held.hint(target)))
     }
 
-    /// Stops a call whose target is in quarantine, or whose definition has changed since it was
-    /// listed to the caller.
+    /// Rejects a call whose target is in quarantine or has changed since the caller listed it.
     pub(crate) fn reject_if_quarantined(&self, call: &ResolvedCall) -> Result<(), Outcome> {
         self.call_quarantine(call).map_or(Ok(()), Err)
     }
@@ -52,6 +50,7 @@ impl CallPipeline<'_> {
         if target.kind != TargetKind::Tool || !is_on {
             return None;
         }
+        // The raw fleet is ahead of the quarantine, which is computed from it a moment later.
         let fleet = pinning.raw().load();
         let server = fleet.servers.get(target.server.as_str())?;
         let now: &Tool =
@@ -60,6 +59,7 @@ impl CallPipeline<'_> {
             return None;
         }
         let shown = call.server().offers.tool(&target.name)?;
+        // Of the canonical text: a difference in formatting alone needs no approval.
         let digest = |tool: &Tool| pin_digest(tool.item.raw.get());
         (digest(now) != digest(shown)).then(|| {
             let message = format!("`{target}` needs approval: its definition has changed");

@@ -9,10 +9,10 @@ use switchboard_core::{Caller, Target};
 
 use crate::call::pipeline::SessionScope;
 
-/// Maximum number of remembered sessions; beyond it, all are forgotten and asked again.
+/// Maximum number of remembered sessions; beyond it, all are forgotten and need new answers.
 const MAX_SESSIONS: usize = 10_000;
 
-/// A target, and the digest of the definition that was approved.
+// With the digest, an answer does not apply to a definition that the person has not seen.
 type ApprovedTarget = (Target, Arc<str>);
 
 /// Allowed targets by session.
@@ -22,8 +22,7 @@ pub(crate) struct SessionAnswers {
 }
 
 impl SessionAnswers {
-    /// Allows the call's target, with its current definition, in the caller's session. Has no
-    /// effect for a call without a session.
+    /// Allows the call's target, with its current definition, in the caller's session, if any.
     pub(crate) fn allow(&self, caller: &Caller, scope: &SessionScope, call: &ResolvedCall) {
         let Some(session) = session_name(caller, scope) else { return };
         let mut allowed = self.allowed.lock();
@@ -55,7 +54,8 @@ fn approved_target(call: &ResolvedCall) -> ApprovedTarget {
 fn session_name(caller: &Caller, scope: &SessionScope) -> Option<String> {
     match scope {
         SessionScope::None => return None,
-        SessionScope::Verified(whoever) => return Some(format!("proven {whoever}")),
+        // A prefix each: a caller must not be able to choose a name that equals another key.
+        SessionScope::Verified(identity) => return Some(format!("proven {identity}")),
         SessionScope::Caller => {}
     }
     let reference = caller.reference.as_deref();

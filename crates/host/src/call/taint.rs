@@ -12,7 +12,6 @@ use switchboard_store::{Ledger, LedgerError};
 use crate::call::pipeline::{CallPipeline, SessionScope};
 use crate::host::Host;
 
-/// Access to the taint of sessions, in memory and in the record.
 struct Taint<'a> {
     sessions: &'a SessionTracker,
     ledger: &'a Ledger,
@@ -31,13 +30,13 @@ impl<'a> Taint<'a> {
         Self { sessions: &host.rules().sessions, ledger: host.ledger(), config: host.config() }
     }
 
-    /// Returns the facts of a session. For a conversation that another process began, they are
-    /// restored from the record.
+    /// Returns the facts of a session, restored from the record if another process began it.
     async fn facts(&self, key: &SessionKey) -> Result<SessionFacts, LedgerError> {
         if let Some(facts) = self.sessions.get(key) {
             return Ok(facts);
         }
         let Some(conversation) = key.conversation() else { return Ok(SessionFacts::default()) };
+        // Calls that were sent count, whatever their outcome: the server may have answered.
         let sent = self.ledger.targets_sent_in(conversation).await?;
         let read =
             sent.into_iter().map(|(server, target, times)| ReadResults { server, target, times });
@@ -72,10 +71,7 @@ fn record_server(facts: &mut SessionFacts, server: &str, is_trusted: bool) {
 
 impl Host {
     /// Restores the taint of a conversation from its results, one `(server, target)` pair each.
-    /// They count wherever they came from: a copy of a conversation has read the same results.
-    ///
-    /// # Errors
-    /// Returns an error if the record cannot be read.
+    /// They count in a copy of the conversation too, which has read the same results.
     pub async fn restore_taint(
         &self,
         conversation: &str,
@@ -118,10 +114,10 @@ impl CallPipeline<'_> {
         Taint::new(self.host).facts(&key).await.map_err(|error| error.outcome())
     }
 
-    /// Records that the session has read a result of a server.
     pub(crate) fn record_taint(&self, call: &ResolvedCall) {
         let Some(key) = self.session_key() else { return };
         let target = call.target();
+        // Trust as of the lease: a change of the settings during the call does not remove taint.
         let is_trusted = call.server().config.as_deref().is_some_and(is_trusted);
         self.host.rules().sessions.update(&key, |facts| {
             record_server(facts, &target.server, is_trusted);
@@ -129,7 +125,6 @@ impl CallPipeline<'_> {
         });
     }
 
-    /// Returns the session of the call, if it belongs to one.
     fn session_key(&self) -> Option<SessionKey> {
         match &self.options.session {
             SessionScope::Caller => Some(SessionKey::for_caller(self.caller)),

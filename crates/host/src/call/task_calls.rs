@@ -15,29 +15,22 @@ use crate::call::in_flight::CallDetails;
 use crate::call::pipeline::{CallOptions, emit_finished, enter_call, exec_context};
 use crate::host::Host;
 
-/// The reason that a request about a task failed.
+/// Why a request about a task failed.
 #[derive(Debug, thiserror::Error)]
 pub enum TaskError {
-    /// The record cannot be read.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
     #[error("no call {0} is recorded")]
     NoCall(CallId),
-    /// The call did not become a task.
     #[error("call {0} did not become a task")]
     NoTask(CallId),
     /// The server rejected the request or could not be reached.
     #[error("server `{server}`: {why}")]
-    Server {
-        server: String,
-        /// The server's message, or why there is none.
-        why: String,
-    },
+    Server { server: String, why: String },
 }
 
 impl TaskError {
     /// Returns the next step for the user.
-    #[must_use]
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::Ledger(error) => error.hint(),
@@ -56,7 +49,6 @@ pub(crate) struct RunningTask {
 }
 
 impl RunningTask {
-    /// Records the state of the task.
     pub(crate) async fn record(&self, open: &OpenCall, task: &TaskHandle, state: &TaskState) {
         let note = TaskNote {
             place: self.place.clone(),
@@ -64,12 +56,11 @@ impl RunningTask {
             task: task.clone(),
             state: state.clone(),
         };
-        // A task that cannot be recorded is still followed here, but by no other process.
+        // A task that cannot be recorded is still followed here, but not by other processes.
         _ = open.record_task(note).await;
     }
 }
 
-/// A resumed task and its call.
 struct ResumedTaskCall<'a> {
     open: &'a OpenCall,
     running: RunningTask,
@@ -89,7 +80,6 @@ pub struct TaskCalls<'a> {
 
 impl Host {
     /// Returns a handle on the calls that continue as tasks.
-    #[must_use]
     pub const fn tasks(&self) -> TaskCalls<'_> {
         TaskCalls { host: self }
     }
@@ -98,27 +88,25 @@ impl Host {
 impl TaskCalls<'_> {
     /// Waits for the end of a call that continues as a task, and records it. Cancelling the wait
     /// leaves the task running.
-    ///
-    /// # Errors
-    /// Returns an error if there is no such task, or if the record cannot be read.
-    pub async fn finish(&self, call: CallId, attention: &CallOptions) -> Result<Record, TaskError> {
+    pub async fn finish(&self, call: CallId, options: &CallOptions) -> Result<Record, TaskError> {
         let (full, stored) = self.stored_task(call).await?;
         if full.summary.outcome.is_some() {
             return Ok(self.load_record(&full).await?);
         }
         let later = later(&full, &stored);
         let open = self.host.ledger().resume_call(&full);
-        let _in_flight = enter_call(self.host, &open, CallDetails::from(&full), attention);
+        let _in_flight = enter_call(self.host, &open, CallDetails::from(&full), options);
         let outcome = {
             let StoredTask { place, target, task, .. } = stored.clone();
             let record =
                 ResumedTaskCall { open: &open, running: RunningTask { target, place, task } };
-            let reach = exec_context(self.host, &open, attention);
+            let reach = exec_context(self.host, &open, options);
             let finishing = execute::finish_task(&later, &reach, &record);
-            match attention.cancel.run_until_cancelled(finishing).await {
+            match options.cancel.run_until_cancelled(finishing).await {
                 Some(outcome) => self.check_result(&full, &later, outcome),
                 None => {
-                    let message = format!("nobody waits for the task `{}`", stored.task.id);
+                    let message =
+                        format!("the task `{}` continues without a caller", stored.task.id);
                     Outcome::unknown(Outcome::TASK_RUNNING, message)
                 }
             }
@@ -126,7 +114,7 @@ impl TaskCalls<'_> {
         let outcome = with_expiry_message(outcome, &stored);
         if let Some(result) = &outcome.result {
             let result = String::from_utf8_lossy(result);
-            let cancel = &attention.cancel;
+            let cancel = &options.cancel;
             run_task_after_hooks(self.host, &full, &later.target, &result, &open, cancel).await;
         }
         let record = settle(self.host.ledger(), open, outcome).await;
@@ -135,14 +123,12 @@ impl TaskCalls<'_> {
     }
 
     /// Cancels a call that continues as a task, and records that.
-    ///
-    /// # Errors
-    /// Returns an error if there is no such task, or if the server did not cancel it.
     pub async fn cancel(&self, call: CallId) -> Result<Record, TaskError> {
         let (full, stored) = self.stored_task(call).await?;
         if full.summary.outcome.is_some() {
             return Ok(self.load_record(&full).await?);
         }
+        // The record says cancelled only if the server confirmed it.
         let cancelled = execute::cancel_task(self.host.fleet(), &stored.place, &stored.task).await;
         cancelled.map_err(|why| TaskError::Server { server: stored.place.server.clone(), why })?;
         let target = later(&full, &stored).target;
@@ -154,9 +140,6 @@ impl TaskCalls<'_> {
     }
 
     /// Requests the current state of the task that a call has become.
-    ///
-    /// # Errors
-    /// Returns an error if there is no such task, or if the server does not answer.
     pub async fn state(&self, call: CallId) -> Result<TaskState, TaskError> {
         let (_, stored) = self.stored_task(call).await?;
         let limit = self.host.start_timeout();
@@ -167,9 +150,6 @@ impl TaskCalls<'_> {
     }
 
     /// Lists the tasks of a server, including those that this host did not start.
-    ///
-    /// # Errors
-    /// Returns an error if the server cannot be reached.
     pub async fn list(&self, server: &str) -> Result<Vec<(TaskHandle, TaskState)>, TaskError> {
         let listing = execute::list_tasks(self.host.fleet(), server, self.host.start_timeout());
         listing.await.map_err(|why| TaskError::Server { server: server.to_owned(), why })
@@ -187,11 +167,10 @@ impl TaskCalls<'_> {
         };
         match execute::cancel_task(self.host.fleet(), place, task).await {
             Ok(()) => Outcome::cancelled("by_caller", message),
-            Err(why) => {
-                let id = &task.id;
-                let message = format!("{message}; its task `{id}` may go on: {why}");
-                Outcome::cancelled("by_caller", message)
-            }
+            Err(why) => Outcome::cancelled(
+                "by_caller",
+                format!("{message}; its task `{}` may still be running: {why}", task.id),
+            ),
         }
     }
 
@@ -202,13 +181,14 @@ impl TaskCalls<'_> {
         Ok((full, stored))
     }
 
-    /// Checks the result against the output schema, if the definition is still the one called.
+    /// Checks the result against the output schema of the definition that was called.
     fn check_result(&self, full: &FullCall, later: &LaterTask, outcome: Outcome) -> Outcome {
         let lease = self.host.lease();
         let sent = full.sent_arguments.as_ref().unwrap_or(&full.arguments).clone();
         let Ok(arguments) = Json::parse(sent) else { return outcome };
         let proposed = ProposedCall { target: later.target.clone(), arguments };
         match lease.resolve(proposed) {
+            // Another definition may have another schema, which this result never promised to fit.
             Ok(call) if full.definition_digest.as_deref() == Some(call.definition_digest()) => {
                 lease.check_output(&call, outcome)
             }
@@ -216,7 +196,7 @@ impl TaskCalls<'_> {
         }
     }
 
-    /// Returns the record, or the one of another process that closed the call first.
+    /// Returns the record, or that of another process if it closed the call first.
     async fn first_record(&self, record: Record) -> Result<Record, TaskError> {
         let Some(id) = record.id.filter(|_| !record.recorded) else { return Ok(record) };
         match self.host.ledger().show(id).await? {
@@ -225,7 +205,6 @@ impl TaskCalls<'_> {
         }
     }
 
-    /// Loads the record of a call that has ended.
     async fn load_record(&self, full: &FullCall) -> Result<Record, LedgerError> {
         let summary = &full.summary;
         let word = |(word, by): &(VerdictWord, String)| (*word, Arc::from(by.as_str()));
@@ -255,6 +234,7 @@ pub(crate) async fn settle(ledger: &Ledger, open: OpenCall, outcome: Outcome) ->
         return open.close(outcome).await;
     }
     let outcome = match ledger.open_report() {
+        // Without a ledger, no other process could find the task.
         Some(_) => {
             let id = open.id();
             outcome.with_hint(format!("`switchboard tasks wait {id}` waits for its end"))
@@ -269,18 +249,16 @@ fn later(full: &FullCall, stored: &StoredTask) -> LaterTask {
     LaterTask { target: Target::new(full.summary.kind, &place.server, &target), place, task }
 }
 
-/// Explains a lost task whose time to live has expired.
 fn with_expiry_message(outcome: Outcome, stored: &StoredTask) -> Outcome {
     let lost = outcome.reason.as_deref() == Some("task_lost");
     if lost && stored.is_expired() {
         let StoredTask { place, task, .. } = stored;
-        let message =
-            format!("server `{}` kept the task `{}` only for a time", place.server, task.id);
+        let message = format!("the task `{}` of server `{}` has expired", task.id, place.server);
         return outcome.with_message(message);
     }
     outcome
 }
 
 fn cancel_message(target: &Target) -> String {
-    format!("the call of `{target}` was given up")
+    format!("the call of `{target}` was cancelled")
 }

@@ -12,22 +12,22 @@ use switchboard_trust::{PinKind, QuarantinedDefinition};
 /// Maximum number of characters shown of a definition's description.
 const MAX_TEXT_CHARS: usize = 300;
 
-/// One definition of a new server.
+/// One definition of a server that waits for its first approval.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct NewDefinition {
-    /// What it is.
+    /// The kind of the definition.
     pub kind: PinKind,
-    /// Its name; empty for instructions.
+    /// The name of the definition; empty for instructions.
     pub name: String,
-    /// What it says of itself, cut where it is long.
+    /// The description, truncated if it is long.
     pub says: String,
-    /// What the server says of a tool: `read-only`, `may destroy`.
+    /// The server's own annotations of a tool, such as `read-only` and `may destroy`.
     pub hints: Vec<&'static str>,
-    /// How much harm a call of it could do, as far as that is seen without arguments.
+    /// The risk of calling the tool, as far as it is known without arguments.
     pub risk: Option<Risk>,
-    /// The canonical text of all of it.
+    /// The canonical text of the whole definition.
     pub definition: String,
-    /// The fingerprint of that.
+    /// The fingerprint of the canonical text.
     pub digest: String,
 }
 
@@ -35,6 +35,7 @@ impl NewDefinition {
     pub(crate) fn new(entry: &ServerConfig, held: &QuarantinedDefinition) -> Self {
         let parsed: Value = serde_json::from_str(&held.now).unwrap_or_default();
         let says = match &parsed {
+            // Instructions are a bare text, all other definitions are objects.
             Value::String(said) => said.as_str(),
             other => other.get("description").and_then(Value::as_str).unwrap_or_default(),
         };
@@ -56,6 +57,7 @@ fn hint_words(hints: &Value) -> Vec<&'static str> {
     let read_only = says("readOnlyHint") == Some(true);
     let words = [
         (read_only, "read-only"),
+        // MCP defines `destructiveHint` only for tools that are not read-only.
         (!read_only && says("destructiveHint") == Some(true), "may destroy"),
         (says("openWorldHint") == Some(true), "reaches outside"),
     ];

@@ -18,24 +18,24 @@ use tokio::time::{Instant, timeout_at};
 use crate::first_use::new_definition::NewDefinition;
 use crate::host::Host;
 
-/// How long applying an answer may take.
+/// How long `answer` waits until an approval is in effect.
 const APPLY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A server that waits for its first approval, as a person is shown it.
+/// A server that waits for its first approval, with the details to show to a person.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct NewServer {
-    /// Its name.
+    /// The id of the server.
     #[schemars(with = "String")]
     pub server: ServerId,
-    /// What it runs or where it is, without secrets.
+    /// The command line or URL, without secrets.
     pub how: String,
-    /// The fingerprint of all that is shown.
+    /// The fingerprint of all definitions shown.
     pub version: String,
-    /// What is to be known of its entry.
+    /// Warnings about the configuration entry.
     pub entry_findings: Vec<EntryFinding>,
-    /// What it offers.
+    /// The definitions that the server offers.
     pub definitions: Vec<NewDefinition>,
-    /// What the scanner found in that.
+    /// The scanner's findings in the definitions.
     pub found: Vec<Flagged>,
     #[serde(skip)]
     identity: String,
@@ -60,7 +60,6 @@ pub struct FirstUse<'a> {
 
 impl Host {
     /// Returns a handle on servers that wait for their first approval.
-    #[must_use]
     pub const fn first_use(&self) -> FirstUse<'_> {
         FirstUse { host: self }
     }
@@ -68,12 +67,14 @@ impl Host {
 
 impl<'a> FirstUse<'a> {
     /// Returns the servers that wait for their first approval, with the details to show.
-    #[must_use]
     pub fn new_servers(&self) -> Vec<NewServer> {
         let quarantine = self.host.quarantine().load();
-        let new =
-            quarantine.servers.keys().filter(|id| first_use_version(&quarantine, id).is_some());
-        let new: Vec<&ServerId> = new.collect();
+        let new: Vec<&ServerId> = quarantine
+            .servers
+            .keys()
+            .filter(|id| first_use_version(&quarantine, id).is_some())
+            .collect();
+        // Scanning every definition is slow, and usually no server is new.
         if new.is_empty() {
             return Vec::new();
         }
@@ -81,15 +82,13 @@ impl<'a> FirstUse<'a> {
         new.into_iter().filter_map(|id| self.new_server(&quarantine, id, &found)).collect()
     }
 
-    /// Announces that a person at this face is about to look at a server. If the server is new, its
-    /// definitions wait for that person, unless the settings trust it.
+    /// Announces that a person at this face is about to look at a server. The definitions of a new
+    /// server then wait for that person, unless the settings trust it.
     pub fn attend(&self, server: &str) {
         self.host.pins().first_use().attend(server);
     }
 
-    /// Returns the servers that were pinned without review since the host started, because no
-    /// person was present to be asked.
-    #[must_use]
+    /// Returns the servers that this host pinned without review, because no person was present.
     pub fn pinned_unseen(&self) -> &'a Published<Vec<PinnedUnseen>> {
         self.host.pins().first_use().unseen()
     }
@@ -116,12 +115,8 @@ impl<'a> FirstUse<'a> {
         })
     }
 
-    /// Applies a person's answer about a new server, and waits until it is in effect. Returns
-    /// whether everything that was shown is usable now: definitions that changed meanwhile stay in
-    /// quarantine.
-    ///
-    /// # Errors
-    /// Returns an error if the answer cannot be stored; the server then stays unapproved.
+    /// Stores a person's answer about a new server, and waits until it is in effect. Returns
+    /// whether all definitions shown are usable; those that changed meanwhile stay in quarantine.
     pub async fn answer(&self, new: &NewServer, answer: FirstAnswer) -> Result<bool, String> {
         let state = self.host.state_folder().to_owned();
         let identity = new.identity.clone();
@@ -148,7 +143,6 @@ impl<'a> FirstUse<'a> {
         Ok(!self.host.quarantine().load().holds_server(new.server.as_str()))
     }
 
-    /// Returns whether the approved definitions of a server have been published.
     fn is_published(&self, fleet: &Fleet, new: &NewServer) -> bool {
         let quarantine = self.host.quarantine().load();
         if first_use_version(&quarantine, &new.server).is_some_and(|now| now == new.version) {

@@ -25,7 +25,7 @@ const MAX_NAMED: usize = 200;
 /// Maximum number of characters shown of each definition.
 const MAX_TEXT_CHARS: usize = 300;
 
-/// Asks for the approval of new servers through the queue.
+/// Requests approval of new servers through the review queue.
 pub(crate) struct FirstUseAsker {
     pub(crate) config: Published<Config>,
     pub(crate) waiting: ReviewQueue,
@@ -34,7 +34,7 @@ pub(crate) struct FirstUseAsker {
 }
 
 impl FirstUseAsker {
-    /// Asks about every new server as soon as its definitions are known, once per version of them.
+    /// Asks about every new server as soon as its definitions are known, once per version.
     pub(crate) fn follow(self, held: &Published<Quarantine>, tasks: &Tasks) {
         let mut changes = held.changes();
         let stopping = tasks.stop_token().clone();
@@ -44,6 +44,7 @@ impl FirstUseAsker {
             let mut asked: BTreeMap<ServerId, (String, CancellationToken)> = BTreeMap::new();
             let mut quarantine = changes.load();
             loop {
+                // A yes to other definitions than the current ones must not count.
                 asked.retain(|server, (version, question)| {
                     let is_same =
                         first_use_version(&quarantine, server).is_some_and(|now| now == *version);
@@ -80,8 +81,8 @@ impl FirstUseAsker {
         let config = self.config.load();
         let Some(entry) = config.servers.get(server.as_str()) else { return };
         let message = format!(
-            "server `{server}` is used for the first time and offers {} definitions; a yes approves \
-             them exactly as they are",
+            "server `{server}` is used for the first time and offers {} definitions; accept to \
+             approve them exactly as shown",
             definitions.len()
         );
         let details = details(entry, &definitions);
@@ -104,8 +105,7 @@ impl FirstUseAsker {
         let approving = tokio::task::spawn_blocking(move || {
             approve_first_use(&state, &audit, &server, &identity, &definitions)
         });
-        // An approval that cannot be written does not count: the definitions stay in quarantine,
-        // and the next start asks again.
+        // Without a stored approval, the server stays in quarantine, and the next start asks again.
         _ = approving.await;
     }
 }
@@ -127,7 +127,6 @@ fn details(entry: &ServerConfig, definitions: &[QuarantinedDefinition]) -> Value
     })
 }
 
-/// Returns the scanner's findings in a definition, if they are severe enough to show.
 fn findings(held: &QuarantinedDefinition) -> Vec<Value> {
     let findings = findings_in(held);
     if overall_severity(&findings).is_none_or(|severity| severity < Severity::Ask) {

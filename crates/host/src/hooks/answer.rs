@@ -1,5 +1,4 @@
-//! Parses the answer of a hook from its exit and its output. Pure; an ambiguous answer never
-//! allows.
+//! Parses the answer of a hook from its exit and its output. An ambiguous answer never allows.
 
 use bytes::Bytes;
 use serde::Deserialize;
@@ -17,9 +16,8 @@ const MAX_MESSAGE_CHARS: usize = 2_000;
 #[derive(Clone, Debug)]
 pub struct HookAnswer {
     pub permission: HookPermission,
-    /// Message to the user.
     pub user_message: Option<String>,
-    /// Message to the caller that proposed the call.
+    /// The message to the caller that proposed the call.
     pub agent_message: Option<String>,
     /// Arguments that replace the proposed ones.
     pub updated_input: Option<Json>,
@@ -33,7 +31,7 @@ pub enum HookPermission {
     Deny,
 }
 
-/// The reason that a hook gave no valid answer.
+/// Why a hook gave no valid answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HookFailure {
     pub kind: HookFailureKind,
@@ -43,7 +41,6 @@ pub struct HookFailure {
 /// The kind of a hook failure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HookFailureKind {
-    /// The hook could not be run, or failed.
     Broke,
     /// The hook succeeded without output.
     Silent,
@@ -60,7 +57,6 @@ pub enum HookOutcome {
 
 impl HookAnswer {
     /// Returns the messages to user and caller as one text.
-    #[must_use]
     pub fn message(&self) -> Option<String> {
         match (&self.user_message, &self.agent_message) {
             (Some(user), Some(agent)) => Some(format!("{user}; {agent}")),
@@ -71,7 +67,6 @@ impl HookAnswer {
 
 impl HookPermission {
     /// Returns the word used in answers and records.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Allow => "allow",
@@ -89,6 +84,7 @@ pub(super) fn judge(end: &HookExit, output: &[u8], errors: &[String]) -> HookOut
         (_, Ok(answer)) if answer.permission == HookPermission::Deny => {
             HookOutcome::Answered(answer)
         }
+        // Exit status 2 denies, in Cursor and Claude Code; standard error gives the reason.
         (HookExit::Exited(2), written) => {
             let said = errors.join("\n");
             let said =
@@ -141,6 +137,7 @@ fn run_failure(end: &HookExit, errors: &[String]) -> HookFailure {
 }
 
 #[derive(Deserialize)]
+#[serde(expecting = "an object")]
 struct HookAnswerJson<'a> {
     permission: Option<String>,
     #[serde(alias = "userMessage")]
@@ -162,18 +159,21 @@ fn parse_answer(output: &[u8]) -> Result<HookAnswer, HookFailure> {
     // Rejects duplicate keys, which parsers resolve differently.
     read_strictly(output).map_err(|error| no_answer(format!("wrote no JSON answer: {error}")))?;
     let written: HookAnswerJson<'_> = serde_json::from_slice(output)
-        .map_err(|error| no_answer(format!("wrote an answer of another shape: {error}")))?;
+        .map_err(|error| no_answer(format!("wrote an invalid answer: {error}")))?;
     let is_no = written.permission.as_deref().is_some_and(|it| it.eq_ignore_ascii_case("deny"));
     if let Some(name) = find_lookalike(output).filter(|_| !is_no) {
-        return Err(no_answer(format!("answered with `{name}`, which can be read in two ways")));
+        return Err(no_answer(format!("answered with the ambiguous member `{name}`")));
     }
     let permission = match written.permission.as_deref().map(str::trim) {
         Some("allow") => HookPermission::Allow,
         Some("ask") => HookPermission::Ask,
-        // A denial is accepted in any case.
+        // Upper or lower case matters only for words that would let the call run.
         Some(word) if word.eq_ignore_ascii_case("deny") => HookPermission::Deny,
         Some(word) => {
-            return Err(no_answer(format!("answered with the permission `{}`", truncate(word))));
+            return Err(no_answer(format!(
+                "answered with the unknown permission `{}`",
+                truncate(word)
+            )));
         }
         None => return Err(no_answer("answered without `permission`".to_owned())),
     };
@@ -196,6 +196,8 @@ fn parse_answer(output: &[u8]) -> Result<HookAnswer, HookFailure> {
 }
 
 /// Returns a member that resembles a decisive one, or denies in the format of another product.
+///
+/// An author who wrote it meant to deny, so ignoring it would let the call run by mistake.
 fn find_lookalike(output: &[u8]) -> Option<String> {
     let members: serde_json::Map<String, Value> = serde_json::from_slice(output).ok()?;
     let found = members.iter().find(|(name, value)| match normalize_name(name).as_str() {

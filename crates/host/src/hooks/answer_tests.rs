@@ -63,14 +63,14 @@ fn what_can_be_read_in_two_ways_is_no_answer() {
     for (output, expected) in [
         (
             r#"{"permission":"deny","permission":"allow"}"#,
-            "NoAnswer: wrote no JSON answer: `permission` stands there twice at line 1 column 33",
+            "NoAnswer: wrote no JSON answer: duplicate key `permission` at line 1 column 33",
         ),
         (
             r#"{"permission":"allow"}{"permission":"allow"}"#,
             "NoAnswer: wrote no JSON answer: trailing characters at line 1 column 23",
         ),
-        (r#"{"permission":"yes"}"#, "NoAnswer: answered with the permission `yes`"),
-        (r#"{"permission":"Allow"}"#, "NoAnswer: answered with the permission `Allow`"),
+        (r#"{"permission":"yes"}"#, "NoAnswer: answered with the unknown permission `yes`"),
+        (r#"{"permission":"Allow"}"#, "NoAnswer: answered with the unknown permission `Allow`"),
         ("{}", "NoAnswer: answered without `permission`"),
         (r#"{"permission":null}"#, "NoAnswer: answered without `permission`"),
         (r#"{"continue":true}"#, "NoAnswer: answered without `permission`"),
@@ -80,21 +80,18 @@ fn what_can_be_read_in_two_ways_is_no_answer() {
         ),
         (
             r#"{"permission":"allow","Permission":"deny"}"#,
-            "NoAnswer: answered with `Permission`, which can be read in two ways",
+            "NoAnswer: answered with the ambiguous member `Permission`",
         ),
         (
             r#"{"permission":"allow","decision":"block"}"#,
-            "NoAnswer: answered with `decision`, which can be read in two ways",
+            "NoAnswer: answered with the ambiguous member `decision`",
         ),
         (
             r#"{"permission":"allow","hookSpecificOutput":{"permissionDecision":"deny"}}"#,
-            "NoAnswer: answered with `hookSpecificOutput`, which can be read in two ways",
+            "NoAnswer: answered with the ambiguous member `hookSpecificOutput`",
         ),
         (r#"{"permision":"allow"}"#, "NoAnswer: answered without `permission`"),
-        (
-            r#"{"permission ":"allow"}"#,
-            "NoAnswer: answered with `permission`, which can be read in two ways",
-        ),
+        (r#"{"permission ":"allow"}"#, "NoAnswer: answered with the ambiguous member `permission`"),
         (r#"{"permission":"allow","decision":"approve"}"#, "allow"),
         ("", "Silent: wrote no answer"),
         (" \n", "Silent: wrote no answer"),

@@ -1,5 +1,4 @@
-//! Parses the `command` of a hook: a program with arguments if the text is plain, else a shell
-//! line.
+//! Parses the `command` of a hook into a program with arguments or, if necessary, a shell line.
 
 use crate::hooks::hook::HookAction;
 
@@ -17,13 +16,14 @@ pub(super) fn parse_command(text: &str) -> HookAction {
 /// Characters that separate words of a shell line, in addition to whitespace.
 const SHELL_DELIMITERS: &str = if cfg!(windows) { "|&;<>()\"'`=,^%" } else { "|&;<>()\"'`=" };
 
-/// Returns every word of a command that may name a file, also of a shell line.
+/// Returns every word of a command or shell line that may name a file.
 pub(super) fn possible_files(run: &HookAction) -> Vec<&str> {
     match run {
         HookAction::Program { program, args } => {
             std::iter::once(program.as_str()).chain(args.iter().map(String::as_str)).collect()
         }
         HookAction::Shell(line) => {
+            // Too many words are harmless: only those that name an existing script are sealed.
             let between = |c: char| c.is_whitespace() || SHELL_DELIMITERS.contains(c);
             line.split(between).filter(|word| !word.is_empty()).collect()
         }
@@ -43,7 +43,7 @@ fn split_words(text: &str) -> Option<Vec<String>> {
                 let inner = read_quoted(&mut characters, character)?;
                 word.get_or_insert_default().push_str(&inner);
             }
-            // A leading tilde expands to the home folder.
+            // A shell expands a leading tilde to the home folder.
             '~' if word.is_none() => return None,
             // A pair of percent signs expands a variable on Windows.
             '%' if cfg!(windows) => return None,

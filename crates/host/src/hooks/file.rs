@@ -18,12 +18,11 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(30);
 /// Maximum timeout that a hook may set.
 const MAX_TIMEOUT_SECONDS: f64 = 600.0;
 
-/// The contents of one file.
 #[derive(Debug)]
 pub(super) struct HookFileContents {
     pub(super) rules: HookRules,
     pub(super) hooks: Vec<Hook>,
-    /// Entries that are ignored here.
+    /// Warnings about entries that are ignored.
     pub(super) notes: Vec<String>,
 }
 
@@ -35,7 +34,6 @@ pub(super) struct HookFileOwner<'a> {
     pub(super) folder: &'a Path,
 }
 
-/// One entry of the file.
 #[derive(Default, Deserialize)]
 #[serde(default, rename_all = "camelCase")]
 struct HookEntry {
@@ -49,7 +47,6 @@ struct HookEntry {
     matcher: Option<String>,
 }
 
-/// Parses the contents of a file.
 pub(super) fn parse_contents(
     value: &Value,
     owner: HookFileOwner<'_>,
@@ -69,7 +66,7 @@ pub(super) fn parse_contents(
             // A misspelled event would be a guard that never runs.
             if is_mcp_event(event) {
                 return Err(wrong(&format!(
-                    "`{event}` is not known: `{}` and `{}` are",
+                    "unknown event `{event}`; the events of MCP calls are `{}` and `{}`",
                     HookEvent::Before.as_str(),
                     HookEvent::After.as_str()
                 )));
@@ -83,7 +80,7 @@ pub(super) fn parse_contents(
             let place = |what: String| wrong(&format!("`{event}`, hook {number}: {what}"));
             let unknown = unknown_keys(entry);
             read.notes.extend(
-                unknown.map(|key| format!("`{event}`, hook {number}: `{key}` is not known")),
+                unknown.map(|key| format!("`{event}`, hook {number}: unknown key `{key}`")),
             );
             read.hooks.push(parse_hook(entry, (when, rules), owner).map_err(place)?);
         }
@@ -91,7 +88,7 @@ pub(super) fn parse_contents(
     Ok(read)
 }
 
-/// Returns whether an event is about MCP calls, in any spelling: no other event contains "mcp".
+/// Returns whether an event is about MCP calls, in any spelling. No other event contains "mcp".
 fn is_mcp_event(event: &str) -> bool {
     event.to_ascii_lowercase().contains("mcp")
 }
@@ -103,7 +100,7 @@ fn parse_rules(version: Option<&Value>) -> Result<HookRules, String> {
         Some(Value::String(text)) if text == HookRules::Cursor2341.as_str() => {
             Ok(HookRules::Cursor2341)
         }
-        Some(other) => Err(format!("`version` {other} is not known, only 1 and \"2.3.41\"")),
+        Some(other) => Err(format!("unknown `version` {other}; supported are 1 and \"2.3.41\"")),
     }
 }
 
@@ -132,6 +129,7 @@ fn parse_hook(
         event: when,
         action: run,
         limit,
+        // Stricter than Cursor, where a hook that crashes lets the call pass.
         fail_closed: entry.fail_closed.unwrap_or(true),
         rules,
         folder: owner.folder.to_owned(),
@@ -145,13 +143,15 @@ fn parse_action(entry: &HookEntry) -> Result<(String, HookAction), String> {
         None | Some("command" | "http") => {}
         // The entry is meant as a guard, so it must not be ignored: it fails when it is run.
         Some(kind) => {
-            let why = format!("hooks of type `{kind}` cannot be asked here");
+            let why = format!("hooks of type `{kind}` are not supported");
             return Ok((kind.to_owned(), HookAction::Unusable(why)));
         }
     }
     match (entry.command.as_deref(), entry.url.as_deref()) {
         (Some(text), None) if text.trim().is_empty() => Err("`command` is empty".to_owned()),
-        (Some(text), None) if text.contains('\0') => Err("`command` holds a NUL".to_owned()),
+        (Some(text), None) if text.contains('\0') => {
+            Err("`command` contains a NUL character".to_owned())
+        }
         (Some(text), None) => Ok(match &entry.args {
             Some(args) => {
                 let name = std::iter::once(text).chain(args.iter().map(String::as_str));
@@ -180,14 +180,12 @@ fn unknown_keys(entry: &Value) -> impl Iterator<Item = &String> {
 /// An error in a hook file.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum HookError {
-    /// The file cannot be read or is not JSON.
     #[error("{0}")]
     Unreadable(ConfigError),
-    /// The file is not a valid hook file.
     #[error("{what} ({})", file.display())]
     Wrong { file: PathBuf, what: String },
     /// A project's file differs from the approved one.
-    #[error("the project's hooks are not those that were approved ({})", file.display())]
+    #[error("the project's hooks have changed since they were approved ({})", file.display())]
     Changed { file: PathBuf },
 }
 
@@ -196,15 +194,14 @@ impl HookError {
         Self::Wrong { file: file.to_owned(), what: what.into() }
     }
 
-    /// Returns a suggestion how to fix the error.
-    #[must_use]
+    /// Returns the next step for the user.
     pub fn hint(&self) -> Option<String> {
         match self {
             Self::Unreadable(error) => error.hint.as_deref().map(str::to_owned),
-            Self::Wrong { .. } => Some("`switchboard hooks list` shows all files of hooks".into()),
+            Self::Wrong { .. } => Some("`switchboard hooks list` lists all hook files".into()),
             Self::Changed { .. } => Some(
-                "look at them, then `switchboard hooks approve`, or `switchboard hooks revoke` to do \
-                 without them"
+                "review them, then `switchboard hooks approve`, or `switchboard hooks revoke` to \
+                 disable them"
                     .into(),
             ),
         }

@@ -40,13 +40,13 @@ fn hooks_are_read_with_everything_that_counts() {
             r#"beforeMCPExecution Shell("check | tee log") 500ms open ^w"#,
             r#"beforeMCPExecution Program { program: "my program", args: ["a b"] } 30s closed *"#,
             r#"beforeMCPExecution Web("http://127.0.0.1:9/h") 30s closed *"#,
-            r#"beforeMCPExecution Unusable("hooks of type `prompt` cannot be asked here") 30s closed *"#,
+            r#"beforeMCPExecution Unusable("hooks of type `prompt` are not supported") 30s closed *"#,
         ]
     );
     assert_eq!(
         contents.notes,
         [
-            "`afterMCPExecution`, hook 1: `unheardOf` is not known",
+            "`afterMCPExecution`, hook 1: unknown key `unheardOf`",
             "`stop` is not an event of MCP calls and is not run here",
         ]
     );
@@ -58,10 +58,13 @@ fn the_version_says_which_rules_hold() {
         ("", Ok(HookRules::Current)),
         (r#""version": 1,"#, Ok(HookRules::Current)),
         (r#""version": "2.3.41","#, Ok(HookRules::Cursor2341)),
-        (r#""version": 2,"#, Err("`version` 2 is not known, only 1 and \"2.3.41\" (hooks.json)")),
+        (
+            r#""version": 2,"#,
+            Err("unknown `version` 2; supported are 1 and \"2.3.41\" (hooks.json)"),
+        ),
         (
             r#""version": "1.7","#,
-            Err("`version` \"1.7\" is not known, only 1 and \"2.3.41\" (hooks.json)"),
+            Err("unknown `version` \"1.7\"; supported are 1 and \"2.3.41\" (hooks.json)"),
         ),
     ] {
         let rules = read(&format!("{{{version} \"hooks\": {{}}}}")).map(|read| read.rules);
@@ -77,7 +80,7 @@ fn a_file_that_could_be_meant_otherwise_is_refused() {
         (r#"{"hooks": []}"#, "`hooks` must be an object (hooks.json)"),
         (
             r#"{"hooks": {"beforeMcpExecution": []}}"#,
-            "`beforeMcpExecution` is not known: `beforeMCPExecution` and `afterMCPExecution` are (hooks.json)",
+            "unknown event `beforeMcpExecution`; the events of MCP calls are `beforeMCPExecution` and `afterMCPExecution` (hooks.json)",
         ),
         (
             r#"{"hooks": {"beforeMCPExecution": {}}}"#,
@@ -105,7 +108,7 @@ fn a_file_that_could_be_meant_otherwise_is_refused() {
         ),
         (
             r#"{"hooks": {"beforeMCPExecution": [{"url": "http://example.com/"}]}}"#,
-            "`beforeMCPExecution`, hook 1: `url` is neither encrypted nor on this machine (hooks.json)",
+            "`beforeMCPExecution`, hook 1: `url` must use HTTPS or a loopback address (hooks.json)",
         ),
     ] {
         assert_eq!(read(text).map(drop), Err(expected.to_owned()), "{text}");

@@ -17,16 +17,14 @@ pub struct Hook {
     pub level: PolicyLevel,
     pub event: HookEvent,
     pub action: HookAction,
-    /// The timeout.
     pub limit: Duration,
     /// Whether a failure of the hook stops the call.
     pub fail_closed: bool,
-    /// The version of the rules that its file uses.
     pub rules: HookRules,
-    /// The working directory of a program.
+    /// The working directory of the program.
     pub folder: PathBuf,
     pub(super) matcher: Option<Matcher>,
-    /// The approved state of the files it runs, if it belongs to a project.
+    /// The approved state of the files that it runs, if it belongs to a project.
     pub(super) seal: Option<Arc<ApprovalSeal>>,
 }
 
@@ -35,7 +33,7 @@ pub struct Hook {
 pub enum HookEvent {
     /// Before a call; the hook decides whether it runs.
     Before,
-    /// After a call; the hook receives its result.
+    /// After a call, with its result.
     After,
 }
 
@@ -51,12 +49,8 @@ pub enum HookRules {
 /// The action of a hook.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HookAction {
-    /// A program with its arguments, without a shell.
-    Program {
-        /// A name to look up in `PATH`, or a path.
-        program: String,
-        args: Vec<String>,
-    },
+    /// A program with its arguments, started without a shell.
+    Program { program: String, args: Vec<String> },
     /// A line for the system's shell.
     Shell(String),
     /// A URL that the input is posted to.
@@ -67,13 +61,11 @@ pub enum HookAction {
 
 impl Hook {
     /// Returns whether the hook applies to calls of this target.
-    #[must_use]
     pub fn matches(&self, server: &str, target: &str) -> bool {
         self.matcher.as_ref().is_none_or(|matcher| matcher.matches(server, target))
     }
 
     /// Returns the pattern over tool names, if there is one.
-    #[must_use]
     pub fn pattern(&self) -> Option<&str> {
         self.matcher.as_ref().map(Matcher::as_str)
     }
@@ -81,7 +73,6 @@ impl Hook {
 
 impl HookEvent {
     /// Returns the name of the event, in the file and in the input.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Before => "beforeMCPExecution",
@@ -92,7 +83,6 @@ impl HookEvent {
 
 impl HookRules {
     /// Returns the `version` in the file.
-    #[must_use]
     pub const fn as_str(self) -> &'static str {
         match self {
             Self::Current => "1",

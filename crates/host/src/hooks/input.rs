@@ -18,7 +18,6 @@ pub struct HookInput {
     pub call: String,
     /// The model that proposed the call, or empty.
     pub model: String,
-    /// The workspace folders.
     pub roots: Vec<PathBuf>,
     pub target: Target,
     /// The arguments as JSON text.
@@ -61,7 +60,6 @@ struct HookInputJson<'a> {
     duration: Option<serde_json::Number>,
 }
 
-/// The result of a call and its duration.
 #[derive(Clone, Copy, Debug)]
 struct HookCallResult<'a> {
     text: &'a str,
@@ -70,13 +68,11 @@ struct HookCallResult<'a> {
 
 impl HookInput {
     /// Returns the input of a hook before the call.
-    #[must_use]
     pub fn before_json(&self, rules: HookRules) -> String {
         self.to_json(HookEvent::Before, rules, None)
     }
 
     /// Returns the input of a hook after the call.
-    #[must_use]
     pub fn after_json(&self, rules: HookRules, result: &str, took: Duration) -> String {
         self.to_json(HookEvent::After, rules, Some(HookCallResult { text: result, took }))
     }
@@ -100,6 +96,7 @@ impl HookInput {
             hook_event_name: when.as_str(),
             cursor_version: VERSION,
             workspace_roots: &self.roots,
+            // Cursor sends these two; scripts may expect the keys, but the host has no values.
             user_email: None,
             transcript_path: None,
             tool_name,
@@ -115,12 +112,11 @@ impl HookInput {
             result_json: result.map(|result| result.text),
             duration: result.map(|result| duration_number(result.took, rules)),
         };
-        // Serialization cannot fail here; on an empty input no hook would allow the call.
+        // Serialization cannot fail here; a hook that gets an empty input does not allow the call.
         serde_json::to_string(&input).unwrap_or_default()
     }
 
-    /// Returns the name and arguments as for a tool; resources and prompts use their request's
-    /// method.
+    /// Returns the name and arguments as for a tool; other targets use their request's method.
     fn as_tool(&self) -> (&str, String) {
         let name = &self.target.name;
         match self.target.kind {
@@ -151,7 +147,6 @@ fn duration_number(took: Duration, rules: HookRules) -> serde_json::Number {
 
 impl ServerLocation {
     /// Returns how the server of a configuration entry is reached.
-    #[must_use]
     pub fn from_config(config: Option<&ServerConfig>) -> Self {
         match config.map(|config| &config.transport) {
             Some(Transport::Stdio { command, args, .. }) => {

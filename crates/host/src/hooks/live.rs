@@ -6,10 +6,10 @@ use switchboard_config::{Config, Environment, Places};
 use switchboard_core::{EventKind, Events, Published, Tasks};
 use switchboard_files::watch;
 
+use crate::hooks::file::HookError;
 use crate::hooks::runner::HookRunner;
 use crate::hooks::set::{HookSet, HookSource};
 
-/// The hooks of a host, and their runner.
 #[derive(Debug)]
 pub(crate) struct LiveHooks {
     set: Published<HookSet>,
@@ -26,7 +26,6 @@ pub(crate) struct HookContext<'a> {
 }
 
 impl LiveHooks {
-    /// Reads the hooks and watches their files.
     pub(crate) fn start(places: &Places, around: HookContext<'_>) -> Self {
         let source = HookSource::new(places, &around.config.load());
         let set = Published::new(source.read());
@@ -45,7 +44,6 @@ impl LiveHooks {
         &self.runner
     }
 
-    /// Returns all hooks, whether or not they are in force.
     pub(crate) fn set(&self) -> Arc<HookSet> {
         self.set.load()
     }
@@ -70,9 +68,10 @@ fn follow_files(
             if !problems.is_empty() {
                 events.emit(|| EventKind::HooksRead { problems });
             }
-            // A half-written file does not replace the previous hooks.
+            // A half-written file does not replace valid hooks: they keep protecting calls.
             if newer.first_error().is_none()
                 || set.load().first_error().is_some()
+                // The old hooks must not run either: their scripts may be the part that changed.
                 || has_lost_approval(&newer)
             {
                 set.publish(newer);
@@ -89,9 +88,6 @@ fn follow_files(
     });
 }
 
-/// Returns whether a project's hooks differ from the approved ones: the old ones must not run
-/// either.
 fn has_lost_approval(set: &HookSet) -> bool {
-    use crate::hooks::file::HookError;
     matches!(set.first_error(), Some(HookError::Changed { .. }))
 }

@@ -3,7 +3,7 @@
 use jsonschema::{PatternOptions, Validator};
 use serde_json::{Value, json};
 
-/// Maximum memory of one compiled expression.
+/// Maximum memory of one compiled expression, which a project's file may choose.
 const MAX_REGEX_BYTES: usize = 1 << 20;
 
 /// The calls that a hook applies to.

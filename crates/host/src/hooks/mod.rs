@@ -1,8 +1,8 @@
-//! Hooks: the programs and addresses of `hooks.json` that run before and after a call.
+//! Hooks: the programs and URLs of `hooks.json` that run before and after a call.
 //!
-//! Reading order: `set` finds the files of all levels, `file` parses one of them into `hook`s, `seal`
+//! Reading order: `set` finds the files of all levels, `file` parses one into `hook`s, `seal`
 //! computes the digest that an approval of a project's file refers to. `input` is the JSON that a
-//! hook receives, `runner` passes it to a `program` or to an address (`web`), `answer` is the parsed
+//! hook receives, `runner` passes it to a `program` or to a URL (`web`), `answer` is the parsed
 //! reply. `live` holds the set in force. `notify` shows a desktop notification for pending reviews.
 
 mod answer;

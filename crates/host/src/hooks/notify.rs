@@ -9,7 +9,7 @@ use tokio::sync::broadcast::error::RecvError;
 
 use crate::hooks::program::{HookExit, HookLaunch, HookOutput, run_program};
 
-/// How long showing a notification may take.
+/// How long the desktop's program may take to show a notification.
 const NOTIFY_TIMEOUT: Duration = Duration::from_secs(20);
 /// Maximum number of characters shown of a name.
 const MAX_NAME_CHARS: usize = 60;
@@ -60,6 +60,7 @@ async fn show_pending(environment: &Environment, events: &Events) {
                     }
                 }
             }
+            // A missed notification is not lost work: the queue still lists the review.
             Err(RecvError::Lagged(_)) => {}
             Err(RecvError::Closed) => return,
         }
@@ -89,9 +90,10 @@ async fn show_notification(environment: &Environment, text: &str) -> Result<(), 
         ("SWITCHBOARD_TITLE".to_owned(), TITLE.to_owned()),
         ("SWITCHBOARD_TEXT".to_owned(), text.to_owned()),
     ]);
-    let mut surroundings = environment.variables.clone();
-    let session = desktop_variables(&surroundings);
-    surroundings.retain(|name, _| !session.contains_key(name));
+    let mut inherited_env = environment.variables.clone();
+    // Explicit variables: of the inherited ones, a program gets only an allow-list.
+    let session = desktop_variables(&inherited_env);
+    inherited_env.retain(|name, _| !session.contains_key(name));
     let env = env.into_iter().chain(session).collect();
     let start = HookLaunch {
         program,
@@ -99,7 +101,7 @@ async fn show_notification(environment: &Environment, text: &str) -> Result<(), 
         shell_line: None,
         folder: &environment.current_dir,
         env: &env,
-        inherited_env: &surroundings,
+        inherited_env: &inherited_env,
         keeper: None,
     };
     let HookOutput { end, errors, .. } = run_program(&start, "", NOTIFY_TIMEOUT).await;

@@ -1,5 +1,4 @@
-//! Runs the program of a hook: writes its input, reads its bounded output, and ends its process
-//! tree.
+//! Runs the program of a hook: writes its input, reads its output, and ends its process tree.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -20,13 +19,11 @@ const MAX_ERROR_LINES: usize = 5;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum HookExit {
     Exited(i32),
-    /// It was killed, timed out or could not be started.
+    /// Killed, timed out, or not started.
     Broke(String),
-    /// It wrote more than [`MAX_OUTPUT_BYTES`].
     OutputTooLong,
 }
 
-/// The exit and output of a hook.
 #[derive(Clone, Debug)]
 pub(super) struct HookOutput {
     pub(super) end: HookExit,
@@ -38,11 +35,9 @@ pub(super) struct HookOutput {
 pub(super) struct HookLaunch<'a> {
     pub(super) program: &'a str,
     pub(super) args: &'a [String],
-    /// The line that follows the arguments of a shell.
     pub(super) shell_line: Option<&'a str>,
     pub(super) folder: &'a Path,
     pub(super) env: &'a BTreeMap<String, String>,
-    /// The variables of this process.
     pub(super) inherited_env: &'a BTreeMap<String, String>,
     pub(super) keeper: Option<&'a [String]>,
 }
@@ -66,6 +61,7 @@ pub(super) async fn run_program(
         env: start.env,
         cwd: Some(start.folder),
         inherited_env: start.inherited_env,
+        // Hooks are trusted: the user, an administrator or an approval vouches for them.
         confinement: &Confinement::None,
         temp_folder: None,
         keeper: start.keeper,
@@ -77,6 +73,7 @@ pub(super) async fn run_program(
     };
     let mut output = Vec::new();
     let whole = async {
+        // Concurrently: a hook that writes before it has read everything must not deadlock.
         let ((), (), status) = tokio::join!(
             write_input(stdin, input),
             read_output(stdout, &mut output),

@@ -14,20 +14,19 @@ use crate::hooks::input::{HookInput, VERSION};
 use crate::hooks::program::{HookLaunch, HookOutput};
 use crate::hooks::{program, web};
 
-/// Maximum number of hooks running at the same time.
+/// Maximum number of concurrent hooks, so that many calls do not start many processes.
 const MAX_CONCURRENT_HOOKS: usize = 32;
 
 /// The system's shell, with the options that run a line without start-up files.
 const SHELL: (&str, &[&str]) =
     if cfg!(windows) { ("cmd", &["/D", "/S", "/C"]) } else { ("/bin/sh", &["-c"]) };
 
-/// Runs hooks.
+/// Runs hooks as programs or web requests.
 pub struct HookRunner {
     inherited_env: BTreeMap<String, String>,
     env: BTreeMap<String, String>,
     keeper: Option<Vec<String>>,
     client: OnceLock<reqwest::Client>,
-    /// Limits concurrency, so that many calls do not start many processes at once.
     slots: Semaphore,
 }
 
@@ -39,15 +38,14 @@ pub struct HookResult {
 }
 
 impl HookRunner {
-    /// Creates a runner for this environment and project folder, with an optional keeper between
-    /// this process and the hooks.
-    #[must_use]
+    /// Creates a runner; the keeper, if any, runs between this process and the hooks.
     pub fn new(
         environment: &Environment,
         project: Option<&PathBuf>,
         keeper: Option<Vec<String>>,
     ) -> Self {
         let project = project.unwrap_or(&environment.current_dir).display().to_string();
+        // The names under which scripts for Cursor and Claude Code expect the project folder.
         let env = [
             ("CURSOR_PROJECT_DIR", project.as_str()),
             ("CLAUDE_PROJECT_DIR", project.as_str()),
@@ -87,14 +85,14 @@ impl HookRunner {
     async fn run_hook(&self, hook: &Hook, input: String) -> HookOutput {
         // The wait is bounded: the running hooks have timeouts.
         let Ok(_slot) = self.slots.acquire().await else {
-            return HookOutput::from_failure("cannot be asked");
+            return HookOutput::from_failure("cannot run");
         };
         if let Some(seal) = hook.seal.clone() {
             // A script may have been replaced since it was approved.
             let checking = tokio::task::spawn_blocking(move || seal.is_intact());
             if !checking.await.unwrap_or(false) {
                 return HookOutput::from_failure(
-                    "is not what was approved; look at it, then `switchboard hooks approve`",
+                    "has changed since its approval; review it, then `switchboard hooks approve`",
                 );
             }
         }
@@ -126,21 +124,20 @@ impl HookRunner {
             match web::build_client() {
                 // Another call may have set an equal client first.
                 Ok(client) => self.client.set(client).unwrap_or(()),
-                Err(error) => return HookOutput::from_failure(format!("cannot be asked: {error}")),
+                Err(error) => return HookOutput::from_failure(format!("cannot run: {error}")),
             }
         }
         match self.client.get() {
             Some(client) => web::post_input(client, url, input, limit).await,
-            None => HookOutput::from_failure("cannot be asked"),
+            None => HookOutput::from_failure("cannot run"),
         }
     }
 }
 
 impl HookResult {
-    /// Returns whether a failure stops the call. `failClosed: false` lets it pass, except for an
-    /// invalid answer under the current rules.
-    #[must_use]
+    /// Returns whether a failure of the hook stops the call.
     pub fn blocks_call(failure: &HookFailure, hook: &Hook) -> bool {
+        // An invalid answer may be a misspelled denial, so `failClosed: false` does not excuse it.
         hook.fail_closed
             || (hook.rules == HookRules::Current && failure.kind == HookFailureKind::NoAnswer)
     }

@@ -1,5 +1,4 @@
-//! The digest that an approval of a project's hooks refers to: the file and every project script it
-//! names.
+//! The digest that an approval refers to: a project's hook file and every project script it names.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -10,11 +9,10 @@ use switchboard_text::Digest;
 use crate::hooks::command::possible_files;
 use crate::hooks::hook::Hook;
 
-/// Maximum size of a script that can be approved.
+/// Maximum size of a script that can be approved, since it is read before every run.
 const MAX_SCRIPT_BYTES: u64 = 16 * 1024 * 1024;
 
-/// The approved state: the text of the file, and the files it names, none of which may change,
-/// appear or disappear.
+/// The approved state: the text of a hook file, and the files it names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ApprovalSeal {
     text: String,
@@ -24,7 +22,6 @@ pub(super) struct ApprovalSeal {
 }
 
 impl ApprovalSeal {
-    /// Computes the seal of a project's file with this text and these hooks.
     pub(super) fn new(text: &str, hooks: &[Hook], project: &Path) -> Result<Self, String> {
         let project = fs::canonicalize(project).unwrap_or_else(|_| project.to_owned());
         let mut named: Vec<PathBuf> = hooks
@@ -65,6 +62,7 @@ impl ApprovalSeal {
 
     fn current_digest(&self) -> Result<String, String> {
         let mut digest = Digest::new("hooks").with(&self.text);
+        // Files that appear or disappear change the digest as well.
         for file in self.scripts() {
             let failed = |what: String| format!("`{}` {what}", file.display());
             let length = fs::metadata(file).map_err(|cause| failed(cause.to_string()))?.len();

@@ -13,10 +13,9 @@ use crate::hooks::file::{HookFileContents, HookFileOwner, parse_contents};
 use crate::hooks::hook::{Hook, HookEvent, HookRules};
 use crate::hooks::seal::ApprovalSeal;
 
-/// The name of the files.
 const HOOKS_FILE: &str = "hooks.json";
 
-/// The locations of hook files.
+/// The locations of all hook files.
 #[derive(Clone, Debug)]
 pub struct HookSource {
     pub places: Places,
@@ -33,20 +32,19 @@ pub struct HookSet {
     after: Vec<Arc<Hook>>,
 }
 
-/// One hook file.
+/// One hook file and its state.
 #[derive(Clone, Debug)]
 pub struct HookFile {
     pub level: PolicyLevel,
     /// Its path, whether or not it exists.
     pub path: PathBuf,
     pub state: HookFileState,
-    /// The version of its rules.
     pub rules: Option<HookRules>,
-    /// Its hooks, whether or not they are in force.
+    /// The hooks of the file, whether or not they are in force.
     pub hooks: Vec<Arc<Hook>>,
     /// The digest that an approval of its current state refers to.
     pub digest: Option<String>,
-    /// Entries that are ignored here.
+    /// Warnings about entries that are ignored.
     pub notes: Vec<String>,
     /// The scripts of the project that it names.
     pub scripts: Vec<PathBuf>,
@@ -56,23 +54,20 @@ pub struct HookFile {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HookFileState {
     Absent,
-    /// Its hooks run.
     InForce,
     /// An unapproved file of a project: its hooks do not run.
     NotApproved,
-    /// No call may run until it is fixed.
+    /// No call may run until the file is fixed.
     Broken(HookError),
 }
 
 impl HookSource {
     /// Returns the locations for this configuration.
-    #[must_use]
     pub fn new(places: &Places, config: &Config) -> Self {
         Self { places: places.clone(), team: config.team.clone() }
     }
 
-    /// Reads all files.
-    #[must_use]
+    /// Reads the hook files of all levels.
     pub fn read(&self) -> HookSet {
         let approvals = Approvals::load(&self.places.state);
         let of_level = |level: PolicyLevel| {
@@ -92,8 +87,8 @@ impl HookSource {
         // All folders up to the root of the repository; none overrides another.
         let folders = self.places.project_folders().into_iter();
         let of_project = folders.flat_map(|folder| {
-            [".switchboard", ".cursor"].map(|beside| {
-                load_project(folder.join(beside).join(HOOKS_FILE), folder, &approvals)
+            [".switchboard", ".cursor"].map(|settings| {
+                load_project(folder.join(settings).join(HOOKS_FILE), folder, &approvals)
             })
         });
         let files = of_level(PolicyLevel::Enterprise)
@@ -105,6 +100,7 @@ impl HookSource {
 
     /// Returns the files to watch for changes of this set.
     pub fn watched_files(&self, set: &HookSet) -> Vec<PathBuf> {
+        // Scripts too: an edited script makes its project's approval void.
         let files = set.files.iter().flat_map(|file| {
             std::iter::once(file.path.clone()).chain(file.scripts.iter().cloned())
         });
@@ -123,19 +119,16 @@ impl HookSet {
     }
 
     /// Returns the hooks that run before a call.
-    #[must_use]
     pub fn before(&self) -> &[Arc<Hook>] {
         &self.before
     }
 
     /// Returns the hooks that run after a call.
-    #[must_use]
     pub fn after(&self) -> &[Arc<Hook>] {
         &self.after
     }
 
     /// Returns the error of the first broken file, because of which no call may run.
-    #[must_use]
     pub fn first_error(&self) -> Option<&HookError> {
         self.files.iter().find_map(|file| match &file.state {
             HookFileState::Broken(error) => Some(error),
@@ -144,18 +137,16 @@ impl HookSet {
     }
 
     /// Returns whether the set has no effect on calls.
-    #[must_use]
     pub fn is_idle(&self) -> bool {
         self.before.is_empty() && self.after.is_empty() && self.first_error().is_none()
     }
 
     /// Returns the problems of the files that a user should know about.
-    #[must_use]
     pub fn problems(&self) -> Vec<String> {
         let problem = |file: &HookFile| match &file.state {
             HookFileState::Absent | HookFileState::InForce => None,
             HookFileState::NotApproved => Some(format!(
-                "the project's hooks have not been approved and are not run ({})",
+                "the project's hooks have not been approved and do not run ({})",
                 file.path.display()
             )),
             HookFileState::Broken(error) => Some(format!("no call may run: {error}")),
@@ -212,12 +203,12 @@ fn load_trusted(
 
 /// Loads a project's file, which is in force only if it is exactly as approved.
 ///
-/// An approved file that has changed or disappeared stops every call: the change may be an attempt
-/// to disable its hooks.
+/// An approved file that has changed or disappeared stops every call.
 fn load_project(path: PathBuf, project: &Path, approvals: &Approvals) -> HookFile {
     let file = HookFile::absent(PolicyLevel::Project, path);
     let owner = HookFileOwner { file: &file.path, level: PolicyLevel::Project, folder: project };
     let approved = approvals.hooks_digest(&file.path);
+    // A model with file access could otherwise disable a hook by editing or deleting its file.
     let changed = || HookFileState::Broken(HookError::Changed { file: file.path.clone() });
     let unapproved = |noted: Option<String>| {
         let state = if approved.is_some() { changed() } else { HookFileState::NotApproved };

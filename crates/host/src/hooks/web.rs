@@ -8,25 +8,25 @@ use switchboard_net::is_loopback;
 
 use crate::hooks::program::{HookExit, HookOutput, MAX_OUTPUT_BYTES};
 
-/// Checks the URL of a hook; the error says what is wrong.
+/// Checks the URL of a hook: it receives the arguments of calls.
 pub(super) fn check_url(text: &str) -> Result<(), String> {
     let wrong = |what: &str| Err(format!("`url` {what}"));
-    let Ok(url) = Url::parse(text) else { return wrong("is not a web address") };
+    let Ok(url) = Url::parse(text) else { return wrong("is not a URL") };
     if !url.username().is_empty() || url.password().is_some() {
-        return wrong("holds a user name or a password");
+        return wrong("contains a user name or a password");
     }
     match url.scheme() {
         "https" => Ok(()),
         "http" if is_loopback(&url) => Ok(()),
-        "http" => wrong("is neither encrypted nor on this machine"),
+        "http" => wrong("must use HTTPS or a loopback address"),
         _ => wrong("is neither `https` nor `http`"),
     }
 }
 
-/// Builds the HTTP client for hooks.
 pub(super) fn build_client() -> Result<Client, reqwest::Error> {
     switchboard_wire::prepare_tls();
     Client::builder()
+        // A redirect could lead to a URL that `check_url` rejects.
         .redirect(redirect::Policy::none())
         // Loopback URLs must not be requested through a proxy.
         .no_proxy()
@@ -68,17 +68,15 @@ pub(super) async fn post_input(
         match response.chunk().await {
             Ok(Some(chunk)) => output.extend_from_slice(&chunk),
             Ok(None) => return HookOutput { end, output, errors: Vec::new() },
+            // The status has decided already; what arrived may still hold a denial.
             Err(_) if matches!(end, HookExit::Broke(_)) => {
                 return HookOutput { end, output, errors: Vec::new() };
             }
             Err(error) => return broke(error),
         }
         if output.len() > MAX_OUTPUT_BYTES {
-            return HookOutput {
-                end: HookExit::OutputTooLong,
-                output: Vec::new(),
-                errors: Vec::new(),
-            };
+            let end = HookExit::OutputTooLong;
+            return HookOutput { end, output: Vec::new(), errors: Vec::new() };
         }
     }
 }
@@ -94,19 +92,13 @@ mod tests {
             ("http://127.0.0.1:9/x", None),
             ("http://localhost/x", None),
             ("http://[::1]:9/x", None),
-            ("http://hooks.example.com/", Some("`url` is neither encrypted nor on this machine")),
-            (
-                "http://127.0.0.1.evil.example/",
-                Some("`url` is neither encrypted nor on this machine"),
-            ),
-            (
-                "http://localhost.evil.example/",
-                Some("`url` is neither encrypted nor on this machine"),
-            ),
-            ("http://10.0.0.1/", Some("`url` is neither encrypted nor on this machine")),
-            ("https://user@hooks.example.com/", Some("`url` holds a user name or a password")),
+            ("http://hooks.example.com/", Some("`url` must use HTTPS or a loopback address")),
+            ("http://127.0.0.1.evil.example/", Some("`url` must use HTTPS or a loopback address")),
+            ("http://localhost.evil.example/", Some("`url` must use HTTPS or a loopback address")),
+            ("http://10.0.0.1/", Some("`url` must use HTTPS or a loopback address")),
+            ("https://user@hooks.example.com/", Some("`url` contains a user name or a password")),
             ("file:///etc/passwd", Some("`url` is neither `https` nor `http`")),
-            ("hooks", Some("`url` is not a web address")),
+            ("hooks", Some("`url` is not a URL")),
         ] {
             assert_eq!(check_url(url).err().as_deref(), expected, "{url}");
         }

@@ -14,13 +14,12 @@ use crate::review::url_ask::UrlAsk;
 #[derive(Clone, Debug)]
 pub struct Ask {
     pub server: String,
-    /// The tool, resource or prompt whose call caused it, if known.
+    /// The tool, resource or prompt whose call caused the question, if known.
     pub tool: Option<String>,
     /// The number of that call.
     pub call: Option<String>,
     /// The caller's reference for that call, such as the id that a model gave it.
     pub reference: Option<String>,
-    /// The server's message.
     pub message: String,
     pub kind: AskKind,
 }
@@ -28,15 +27,12 @@ pub struct Ask {
 /// The kind of a question.
 #[derive(Clone, Debug)]
 pub enum AskKind {
-    /// A form to fill in.
     Form(Form),
-    /// A URL to visit.
     Url(UrlAsk),
-    /// A request for a model's answer.
     Sampling(SamplingAsk),
 }
 
-/// A pending reply.
+/// A pending reply to a server's question.
 pub type ReplyFuture<'a> = Pin<Box<dyn Future<Output = AskReply> + Send + 'a>>;
 
 /// Presents questions of servers to a person.
@@ -87,7 +83,7 @@ impl Asker for NobodyToAsk {
     }
 }
 
-/// The reason that a question is rejected without asking.
+/// Why a question is rejected without asking.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadAsk {
     /// It violates the protocol.

@@ -1,4 +1,4 @@
-//! Checks that a decision fits the question.
+//! Checks that a decision is a valid answer to its question.
 
 use serde_json::{Map, Value};
 use switchboard_store::{AskedFor, Matter, QueueError, QueuedQuestion, UserDecision};
@@ -13,13 +13,14 @@ pub(super) fn check_decision(
 ) -> Result<(), QueueError> {
     let refused = |why: String| Err(QueueError::DoesNotFit(why));
     match (&asked.matter, given) {
+        // `autoApprove`, where such answers are stored, lists only tools.
         (Matter::Review(review), UserDecision::Always) if !review.is_tool() => {
             refused("only tools can always be allowed".to_owned())
         }
         (Matter::Review(_), UserDecision::RunWith(arguments)) => {
             match serde_json::from_str::<Map<String, Value>>(arguments) {
                 Ok(_) => Ok(()),
-                Err(error) => refused(format!("the arguments are no JSON object: {error}")),
+                Err(error) => refused(format!("the arguments are not a JSON object: {error}")),
             }
         }
         (
@@ -38,7 +39,7 @@ pub(super) fn check_decision(
         (Matter::Ask(matter), UserDecision::Accept(content)) => match &matter.wanted {
             AskedFor::Form { .. } => check_form(asked, content.as_ref()),
             AskedFor::Url { .. } | AskedFor::Consent { .. } if content.is_some() => {
-                refused("there is no form to fill in".to_owned())
+                refused("the question has no form".to_owned())
             }
             AskedFor::Url { .. } | AskedFor::Consent { .. } => Ok(()),
         },
@@ -128,7 +129,7 @@ mod tests {
             (
                 &review,
                 UserDecision::RunWith("[]".to_owned()),
-                Some("the arguments are no JSON object"),
+                Some("the arguments are not a JSON object"),
             ),
             (&form, UserDecision::Run, Some(server)),
             (&form, UserDecision::Accept(None), Some("`name` is required")),

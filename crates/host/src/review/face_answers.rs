@@ -1,5 +1,4 @@
-//! Answers requests of servers: elicitations by asking a person, sampling with the person's
-//! consent, roots from the settings.
+//! Answers requests of servers: elicitations and sampling with a person, roots from the settings.
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
@@ -21,8 +20,7 @@ use switchboard_wire::{Json, RpcError};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::review::ask::BadAsk;
-use crate::review::ask::{Ask, AskKind, Asker};
+use crate::review::ask::{Ask, AskKind, Asker, BadAsk};
 use crate::review::first_answer::ask_person;
 use crate::review::form::Form;
 use crate::review::review_queue::ReviewQueue;
@@ -34,7 +32,6 @@ use crate::review::url_ask::UrlAsk;
 const DEFAULT_ANSWER_LIMIT: Duration = Duration::from_secs(5 * 60);
 /// Maximum number of characters shown of a message.
 const MAX_MESSAGE_CHARS: usize = 4_000;
-
 /// Maximum number of remembered URL visits.
 const MAX_VISITED: usize = 64;
 
@@ -43,12 +40,10 @@ pub struct FaceAnswers {
     asker: Arc<dyn Asker>,
     roots: Vec<PathBuf>,
     limit: Duration,
-    /// The queue in which questions are also visible to other faces.
     queue: Option<ReviewQueue>,
     /// Serializes questions: a person reads one at a time.
     ask_lock: Semaphore,
     samplings: Option<SamplingService>,
-    /// The published configuration, once a host has set it.
     config: OnceLock<Published<Config>>,
     /// Whether the `roots` capability was declared to any server.
     declared_roots: AtomicBool,
@@ -58,16 +53,13 @@ pub struct FaceAnswers {
 /// A URL that a person agreed to visit.
 struct VisitedUrl {
     server: String,
-    /// The elicitation id of the server.
     id: String,
     /// Notified when the elicitation completes.
     asker: Arc<dyn Asker>,
 }
 
 impl FaceAnswers {
-    /// Creates answers that ask through `asker` and report these roots. Without roots, the
-    /// capability is not declared: some servers drop their configured folders when a client
-    /// declares it.
+    /// Creates answers that ask through `asker` and report these roots.
     #[must_use]
     pub fn new(asker: Arc<dyn Asker>, roots: Vec<PathBuf>) -> Self {
         Self {
@@ -128,7 +120,6 @@ impl FaceAnswers {
         }
     }
 
-    /// Remembers a URL that a person agreed to visit, to notify them when it completes.
     fn remember_visit(
         &self,
         ask: &Ask,
@@ -183,9 +174,10 @@ impl FaceAnswers {
             let why = match reply {
                 AskReply::Accept(_) => None,
                 AskReply::Decline => Some("declined"),
-                AskReply::Cancel => Some("nobody answered"),
+                AskReply::Cancel => Some("not answered in time"),
             };
             if let Some(why) = why {
+                // A rejected request costs no tokens, but still counts as a request.
                 samplings.release(&prepared);
                 return Err(rejection(why));
             }
@@ -193,7 +185,6 @@ impl FaceAnswers {
         samplings.run(&prepared).await
     }
 
-    /// Returns the asker that is registered for the call, or else the face's.
     fn asker_for_call(&self, call: Option<u64>) -> Arc<dyn Asker> {
         let registered =
             self.queue.as_ref().zip(call).and_then(|(waiting, call)| waiting.asker(call));
@@ -207,8 +198,7 @@ impl FaceAnswers {
         timeout(self.limit, self.asker.ask(ask)).await.unwrap_or(AskReply::Cancel)
     }
 
-    /// Asks the asker that is registered for the call, or else the face's, and the queue at the
-    /// same time.
+    /// Asks the call's own asker, or else the face's, and the queue at the same time.
     async fn ask_face_and_queue(
         &self,
         waiting: &ReviewQueue,
@@ -221,6 +211,7 @@ impl FaceAnswers {
         ask.reference = owned(seen.reference);
         let caller = owned(seen.caller);
         let ask = &*ask;
+        // The call's own asker does not share the face's screen, so it needs no turn.
         if let Some(asker) = call.and_then(|call| waiting.asker(call)) {
             return ask_person(waiting, asker.as_ref(), ask, caller, asker.ask(ask)).await;
         }
@@ -231,7 +222,6 @@ impl FaceAnswers {
         ask_person(waiting, self.asker.as_ref(), ask, caller, in_turn).await
     }
 
-    /// Returns the capabilities that depend on a person or a model.
     fn person_capabilities(&self, server: &str) -> Map<String, Value> {
         let mut capabilities = Map::new();
         capabilities.insert("elicitation".to_owned(), json!({"form": {}, "url": {}}));
@@ -244,7 +234,6 @@ impl FaceAnswers {
         capabilities
     }
 
-    /// Returns the current roots: those that were given, or else those of the settings.
     fn roots(&self) -> Vec<PathBuf> {
         match (self.roots.as_slice(), self.config.get()) {
             ([], Some(config)) => config.load().settings.roots.clone(),
@@ -268,6 +257,7 @@ impl Answers for FaceAnswers {
 
     fn capabilities(&self, server: &str) -> String {
         let mut capabilities = self.person_capabilities(server);
+        // Some servers drop their configured folders when a client declares roots but has none.
         if !self.roots().is_empty() {
             self.declared_roots.store(true, Ordering::Relaxed);
             capabilities.insert("roots".to_owned(), json!({"listChanged": true}));
@@ -285,6 +275,7 @@ impl Answers for FaceAnswers {
         let place = visited.iter().position(|one| one.server == server && one.id == elicitation);
         // Unknown and already completed elicitations are ignored.
         if let Some(one) = place.and_then(|place| visited.remove(place)) {
+            // The asker is foreign code, which must not run under the lock.
             drop(visited);
             one.asker.notify_completed(server);
         }
@@ -323,7 +314,7 @@ fn reply_result(asker: &dyn Asker, ask: &Ask, reply: AskReply) -> Value {
         Ok(content) => json!({"action": "accept", "content": content}),
         Err(problems) => {
             let first = problems.first().map(ToString::to_string).unwrap_or_default();
-            let why = format!("what was filled in does not fit the form: {first}");
+            let why = format!("the submitted values do not fit the form: {first}");
             asker.notify_refused(&ask.server, &why);
             json!({"action": "cancel"})
         }
@@ -355,23 +346,26 @@ struct ElicitationParams<'a> {
 /// Parses an elicitation, and rejects one that must not be presented.
 fn parse_ask(asking: ServerRequest<'_>) -> Result<Ask, BadAsk> {
     let params = asking.params.map(Json::read::<ElicitationParams<'_>>);
-    let params = params.ok_or_else(|| BadAsk::new_malformed("the question has no parameters"))?;
-    let params = params
-        .map_err(|error| BadAsk::new_malformed(format!("the question cannot be read: {error}")))?;
+    let params =
+        params.ok_or_else(|| BadAsk::new_malformed("the elicitation has no parameters"))?;
+    let params = params.map_err(|error| {
+        BadAsk::new_malformed(format!("the elicitation cannot be read: {error}"))
+    })?;
     let message = params.message.unwrap_or_default();
     let kind = match params.mode.as_deref() {
         None | Some("form") => {
             let schema = params.requested_schema;
-            let schema = schema.ok_or_else(|| BadAsk::new_malformed("the question has no form"))?;
+            let schema =
+                schema.ok_or_else(|| BadAsk::new_malformed("the elicitation has no form"))?;
             AskKind::Form(parse_safe_form(schema, &message)?)
         }
         Some("url") => {
             let url =
-                params.url.ok_or_else(|| BadAsk::new_malformed("the question has no `url`"))?;
+                params.url.ok_or_else(|| BadAsk::new_malformed("the elicitation has no `url`"))?;
             AskKind::Url(UrlAsk::parse(&url)?)
         }
         Some(mode) => {
-            let why = format!("questions of the mode `{}` are not known", excerpt_text(mode, 40));
+            let why = format!("unknown elicitation mode `{}`", excerpt_text(mode, 40));
             return Err(BadAsk::new_malformed(why));
         }
     };
@@ -387,6 +381,7 @@ fn parse_ask(asking: ServerRequest<'_>) -> Result<Ask, BadAsk> {
 
 fn parse_safe_form(schema: &RawValue, message: &str) -> Result<Form, BadAsk> {
     let form = Form::parse(schema)?;
+    // MCP forbids servers to request secrets in forms.
     let secret = form
         .fields
         .iter()
@@ -395,7 +390,7 @@ fn parse_safe_form(schema: &RawValue, message: &str) -> Result<Form, BadAsk> {
     match secret {
         Some(secret) => {
             let secret = excerpt_text(&secret, 40);
-            let why = format!("it asks for a secret (`{secret}`) in a form, which no server may");
+            let why = format!("it asks for a secret (`{secret}`) in a form, which is not allowed");
             Err(BadAsk::new_unsafe(why))
         }
         None => Ok(form),

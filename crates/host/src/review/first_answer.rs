@@ -25,17 +25,11 @@ pub enum QuestionUpdate<'a> {
     /// The question is also in the queue.
     Queued(&'a QueueEntry),
     /// The question was answered elsewhere, and withdrawn from this face.
-    AnsweredElsewhere {
-        id: &'a str,
-        by: &'a str,
-        /// The answer in one word.
-        word: &'a str,
-    },
+    AnsweredElsewhere { id: &'a str, by: &'a str, word: &'a str },
     /// The question expired, and was withdrawn from this face.
     Expired(&'a str),
 }
 
-/// The end of a question.
 enum QuestionOutcome<T> {
     FromFace(T),
     FromElsewhere(UserDecision),
@@ -44,9 +38,6 @@ enum QuestionOutcome<T> {
 }
 
 /// Asks whether a call may run.
-///
-/// # Errors
-/// Returns why there is no answer.
 pub(crate) async fn ask_question(
     waiting: &ReviewQueue,
     reviewer: &dyn Reviewer,
@@ -74,18 +65,21 @@ pub(crate) async fn ask_question(
         QuestionOutcome::FromFace(answer) => answer,
         QuestionOutcome::FromElsewhere(given) => match given.into_answer() {
             Some(answer) => Ok(answer),
-            None => unanswered(format!("what was answered about `{target}` fits no call"), None),
+            None => unanswered(format!("the answer about `{target}` is not one for a call"), None),
         },
         QuestionOutcome::Expired(None) => {
             let minutes = format_limit(waiting.limit());
-            let hint = "`settings.reviewMinutes` says how long a question waits";
-            unanswered(format!("nobody answered about `{target}` within {minutes}"), Some(hint))
+            let hint = "`settings.reviewMinutes` sets how long a review waits";
+            unanswered(
+                format!("the review of `{target}` was not answered within {minutes}"),
+                Some(hint),
+            )
         }
         QuestionOutcome::Expired(Some(error)) => {
-            unanswered(format!("nobody answered about `{target}`: {error}"), error.hint())
+            unanswered(format!("the review of `{target}` was not answered: {error}"), error.hint())
         }
         QuestionOutcome::Withdrawn(why) => {
-            unanswered(format!("the question about `{target}` was withdrawn: {why}"), None)
+            unanswered(format!("the review of `{target}` was withdrawn: {why}"), None)
         }
     }
 }
@@ -114,11 +108,8 @@ pub(crate) async fn ask_person(
     }
 }
 
-/// Adds a yes-or-no question of the host about a server to the queue only, where every face can
+/// Asks a yes-or-no question of the host about a server, in the queue only, where every face can
 /// answer it. Dropping the future withdraws it.
-///
-/// # Errors
-/// Returns an error if the question cannot be stored.
 pub(crate) async fn ask_consent(
     waiting: &ReviewQueue,
     server: &str,
@@ -174,6 +165,7 @@ async fn ask_everywhere<T>(
     hear(QuestionUpdate::Queued(&posted.entry));
     waiting.emit(|| waiting_event(&posted.entry));
     let answer = wait_for_first(&mut posted, &mut face, end).await;
+    // The store decides a race: another process may have answered a moment ago.
     let state = match &answer {
         FirstEvent::Face(answer) => Some(ending(answer)),
         FirstEvent::Late => Some(EntryState::Expired),
@@ -189,6 +181,7 @@ async fn ask_everywhere<T>(
         (FirstEvent::Face(answer), true) => QuestionOutcome::FromFace(answer),
         (FirstEvent::Late, true) => QuestionOutcome::Expired(None),
         (FirstEvent::Elsewhere, _) | (_, false) => {
+            // Before the face hears of the answer: dropping its future withdraws the question.
             drop(face);
             return take_other_answer(waiting, posted, &hear).await;
         }

@@ -8,11 +8,9 @@ use switchboard_catalog::ArgumentCheck;
 /// A form that a server asks a person to fill in.
 #[derive(Clone, Debug)]
 pub struct Form {
-    /// The fields, in the server's order.
     pub fields: Vec<Field>,
     /// The compiled schema of the server.
     pub check: Arc<ArgumentCheck>,
-    /// The text of the schema.
     pub schema: Arc<str>,
 }
 
@@ -27,7 +25,6 @@ pub struct Field {
     pub required: bool,
     /// The default value, already checked against the field.
     pub default: Option<Value>,
-    /// The type of the value.
     pub kind: FieldKind,
     /// The schema of the field, compiled as that of the only member `value`.
     pub check: Arc<ArgumentCheck>,
@@ -36,25 +33,11 @@ pub struct Field {
 /// The type of a field's value.
 #[derive(Clone, Debug, PartialEq)]
 pub enum FieldKind {
-    Text {
-        format: Option<TextFormat>,
-        shortest: Option<u64>,
-        longest: Option<u64>,
-    },
-    Number {
-        kind: NumberKind,
-        least: Option<f64>,
-        most: Option<f64>,
-    },
+    Text { format: Option<TextFormat>, shortest: Option<u64>, longest: Option<u64> },
+    Number { kind: NumberKind, least: Option<f64>, most: Option<f64> },
     Boolean,
     Choice(Vec<Choice>),
-    Choices {
-        options: Vec<Choice>,
-        /// Minimum number of selected options.
-        fewest: Option<u64>,
-        /// Maximum number of selected options.
-        most: Option<u64>,
-    },
+    Choices { options: Vec<Choice>, fewest: Option<u64>, most: Option<u64> },
 }
 
 /// The format of a text field.
@@ -83,7 +66,6 @@ pub struct Choice {
 
 impl Form {
     /// Returns the schema exactly as the server sent it.
-    #[must_use]
     pub fn schema(&self) -> &str {
         &self.schema
     }
@@ -91,7 +73,6 @@ impl Form {
 
 impl Field {
     /// Returns the label shown to people: the title, or else the name.
-    #[must_use]
     pub fn label(&self) -> &str {
         self.title.as_deref().filter(|title| !title.trim().is_empty()).unwrap_or(&self.name)
     }
@@ -99,7 +80,6 @@ impl Field {
 
 impl Choice {
     /// Returns the label shown to people: the title, or else the value.
-    #[must_use]
     pub fn label(&self) -> &str {
         self.title.as_deref().filter(|title| !title.trim().is_empty()).unwrap_or(&self.value)
     }

@@ -15,7 +15,7 @@ use switchboard_text::excerpt_text;
 use crate::review::ask::BadAsk;
 use crate::review::form::{Choice, Field, FieldKind, Form, NumberKind, TextFormat};
 
-/// Maximum number of fields that a person can be expected to fill in.
+/// Maximum number of fields that a person can reasonably fill in.
 const MAX_FIELDS: usize = 100;
 const MAX_OPTIONS: usize = 500;
 /// Maximum number of characters kept of a description or title.
@@ -24,10 +24,7 @@ const MAX_TEXT_CHARS: usize = 1_000;
 impl Form {
     /// Parses a schema: a flat object of strings, numbers, booleans and choices.
     ///
-    /// Ambiguous schemas are accepted with their most likely meaning.
-    ///
-    /// # Errors
-    /// Returns an error if the schema describes anything else.
+    /// Ambiguous schemas are accepted with their most likely meaning, others are rejected.
     pub fn parse(schema: &RawValue) -> Result<Self, BadAsk> {
         let read: FormSchema = serde_json::from_str(schema.get())
             .map_err(|error| BadAsk::new_malformed(format!("the form cannot be read: {error}")))?;
@@ -45,9 +42,10 @@ impl Form {
             return Err(BadAsk::new_malformed("the form has two fields of the same name"));
         }
         let required: Vec<String> = read.required.unwrap_or_default();
+        // Such a form could never be submitted.
         if let Some(missing) = required.iter().find(|name| !names.contains(name.as_str())) {
             let missing = excerpt_text(missing, 80);
-            let why = format!("the form requires `{missing}` without describing it");
+            let why = format!("the form requires `{missing}`, which it does not describe");
             return Err(BadAsk::new_malformed(why));
         }
         let fields = properties.iter().map(|(name, schema)| {
@@ -62,7 +60,6 @@ impl Form {
     }
 }
 
-/// The schema of the whole form, with its fields in order.
 #[derive(Deserialize)]
 struct FormSchema {
     #[serde(rename = "type")]
@@ -71,7 +68,7 @@ struct FormSchema {
     required: Option<Vec<String>>,
 }
 
-/// Members in the order in which they were written.
+/// Members in the order of the text, in which a person fills them in.
 #[derive(Default)]
 struct OrderedProperties(Vec<(String, Value)>);
 
@@ -146,7 +143,6 @@ fn parse_kind(schema: &Value) -> Option<FieldKind> {
         }),
         "boolean" => Some(FieldKind::Boolean),
         "array" => {
-            let names = schema.get("enumNames").and_then(Value::as_array);
             let options = parse_choices(schema.get("items")?, names)?;
             Some(FieldKind::Choices { options, fewest: count("minItems"), most: count("maxItems") })
         }

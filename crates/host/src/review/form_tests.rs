@@ -80,7 +80,7 @@ fn what_is_no_flat_object_of_such_fields_is_refused_with_the_reason() {
         (object(json!({"enum": []})), neither),
         (object(json!({})), neither),
         (object(json!(true)), neither),
-        (json!({"required": ["b"]}), "the form requires `b` without describing it"),
+        (json!({"required": ["b"]}), "the form requires `b`, which it does not describe"),
         (
             object(json!({"type": "string", "pattern": "("})),
             "`a`: the schema is not valid at `/properties/value/pattern`",
@@ -131,7 +131,7 @@ fn what_is_typed_becomes_a_value_or_words_about_it() {
         schema
     };
     let email = "must be an email address, such as name@example.org";
-    let uri = "must be an address, such as https://example.org";
+    let uri = "must be a URI, such as https://example.org";
     let date = "must be a date, such as 2026-07-28";
     for (schema, typed, expected) in [
         (text(json!({})), " hello ", Ok(json!("hello"))),

@@ -17,10 +17,7 @@ pub struct FieldProblem {
 }
 
 impl Form {
-    /// Checks the content against the schema that the server sent.
-    ///
-    /// # Errors
-    /// Returns the problems, at least one.
+    /// Checks the content against the schema that the server sent, and returns all problems.
     pub fn check(&self, content: &Map<String, Value>) -> Result<(), Vec<FieldProblem>> {
         let mut problems = Vec::new();
         for (name, value) in content {
@@ -38,6 +35,7 @@ impl Form {
                 problems.push(FieldProblem { field, words });
             }
         }
+        // Problems per field can be shown next to it, so the whole schema is checked last.
         if !problems.is_empty() {
             return Err(problems);
         }
@@ -54,10 +52,8 @@ impl Form {
 impl Field {
     /// Parses typed text into the value of the field; empty text means the default, if any.
     ///
-    /// Choices are typed as their numbers from 1, as their values or as their titles.
-    ///
-    /// # Errors
-    /// Returns the problem, phrased to follow the field's name.
+    /// Choices are typed as their numbers from 1, as their values or as their titles. An error is
+    /// phrased to follow the field's name.
     pub fn read(&self, typed: &str) -> Result<Option<Value>, String> {
         let typed = typed.trim();
         if typed.is_empty() {
@@ -89,7 +85,6 @@ impl Field {
     }
 
     /// Returns the problem with a value, phrased to follow the field's name.
-    #[must_use]
     pub fn problem_with(&self, value: &Value) -> Option<String> {
         if let Err(BadArguments { problems, .. }) = self.check.check(&json!({"value": value})) {
             let must = |problem: &ArgumentProblem| format!("must {}", problem.expected);
@@ -119,11 +114,10 @@ impl Field {
 
 impl TextFormat {
     /// Returns a description of the format, phrased to follow "must be".
-    #[must_use]
     pub const fn description(self) -> &'static str {
         match self {
             Self::Email => "an email address, such as name@example.org",
-            Self::Uri => "an address, such as https://example.org",
+            Self::Uri => "a URI, such as https://example.org",
             Self::Date => "a date, such as 2026-07-28",
             Self::DateTime => "a date and time with its zone, such as 2026-07-28T12:00:00Z",
         }
@@ -185,7 +179,7 @@ fn find_choice<'a>(typed: &str, options: &'a [Choice]) -> Result<&'a str, String
     let named = || options.iter().find(|one| one.value == typed || one.label() == typed);
     let found = numbered.or_else(named).map(|option| option.value.as_str());
     found.ok_or_else(|| match options.len() {
-        1 => "has one choice only: 1".to_owned(),
+        1 => "must be 1, the only choice".to_owned(),
         count => format!("must be a number from 1 to {count}"),
     })
 }

@@ -4,13 +4,11 @@ use serde_json::value::RawValue;
 use switchboard_policy::Question;
 use switchboard_store::{AskMatter, AskedFor, Matter, QueuedQuestion, ReviewMatter};
 
-use crate::review::ask::BadAsk;
-use crate::review::ask::{Ask, AskKind};
+use crate::review::ask::{Ask, AskKind, BadAsk};
 use crate::review::form::Form;
 use crate::review::url_ask::UrlAsk;
 
 /// Returns the matter of a question about a call.
-#[must_use]
 pub fn review_matter(question: &Question) -> Matter {
     let call = question.call();
     Matter::Review(ReviewMatter {
@@ -26,7 +24,6 @@ pub fn review_matter(question: &Question) -> Matter {
 }
 
 /// Returns the matter of a server's question.
-#[must_use]
 pub fn ask_matter(ask: &Ask) -> Matter {
     let wanted = match &ask.kind {
         AskKind::Form(form) => AskedFor::Form { schema: form.schema().to_owned() },
@@ -44,15 +41,12 @@ pub fn ask_matter(ask: &Ask) -> Matter {
 }
 
 /// Restores a server's question from its stored matter; `None` for a consent, which has only yes
-/// and no as answers.
-///
-/// # Errors
-/// Returns an error if the matter is invalid, for example because the file was edited.
+/// and no as answers. Fails if the stored matter was edited.
 pub fn restore_ask(asked: &QueuedQuestion, matter: &AskMatter) -> Result<Option<Ask>, BadAsk> {
     let kind = match &matter.wanted {
         AskedFor::Form { schema } => {
             let schema: &RawValue = serde_json::from_str(schema)
-                .map_err(|error| BadAsk::new_malformed(format!("the form is no JSON: {error}")))?;
+                .map_err(|error| BadAsk::new_malformed(format!("the form is not JSON: {error}")))?;
             AskKind::Form(Form::parse(schema)?)
         }
         AskedFor::Url { url } => AskKind::Url(UrlAsk::parse(url)?),

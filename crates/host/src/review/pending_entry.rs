@@ -37,14 +37,15 @@ impl PendingEntry {
     pub(super) async fn wait_until_ended(&self) {
         let waiting = &self.counted.queue;
         loop {
-            let told = waiting.0.changed.notified();
+            // Created before the check, so that a change right after it is not missed.
+            let changed = waiting.0.changed.notified();
             let id = self.entry.id.clone();
-            // A read error may be temporary; the deadline still applies.
+            // A read error may be temporary, and the caller's deadline still applies.
             if waiting.with_store(move |store| store.is_over(&id)).await.unwrap_or(false) {
                 return;
             }
             tokio::select! {
-                () = told => {}
+                () = changed => {}
                 () = sleep(POLL_INTERVAL) => {}
             }
         }
@@ -96,6 +97,7 @@ impl Drop for PendingEntry {
             _ = waiting.0.store.end(&id, &EntryState::Withdrawn { why });
         };
         match tokio::runtime::Handle::try_current() {
+            // The store writes to disk, which must not block a worker thread.
             Ok(runtime) => drop(runtime.spawn_blocking(withdraw)),
             Err(_) => withdraw(),
         }

@@ -16,13 +16,12 @@ use crate::review::ask::Asker;
 use crate::review::check::check_decision;
 use crate::review::pending_entry::PendingEntry;
 
-/// Interval between polls for changes by other processes.
+/// Interval between polls for changes by other processes, which share only the file.
 pub(super) const POLL_INTERVAL: Duration = Duration::from_millis(150);
 
 /// How long a person may take to answer, unless the settings override it.
 pub const DEFAULT_REVIEW_LIMIT: Duration = Duration::from_secs(5 * 60);
 
-/// The host whose calls wait in the queue.
 struct QueueHost {
     events: Events,
     calls: InFlight,
@@ -38,7 +37,6 @@ pub(super) struct QueueShared {
     pub own_count: AtomicUsize,
     /// Notified when an entry is answered through this process.
     pub changed: Notify,
-    /// Whether this process is shutting down.
     pub(super) is_ending: AtomicBool,
     host: OnceLock<QueueHost>,
 }
@@ -58,17 +56,11 @@ impl ReviewQueue {
     }
 
     /// Returns the pending entries of all processes, the oldest first.
-    ///
-    /// # Errors
-    /// Returns an error if the queue cannot be read.
     pub async fn list(&self) -> Result<Vec<QueueEntry>, QueueError> {
         self.with_store(|store| store.list()).await
     }
 
     /// Returns an entry by its id, in any state.
-    ///
-    /// # Errors
-    /// Returns an error if there is no such entry.
     pub async fn find(&self, id: &str) -> Result<QueueEntry, QueueError> {
         let id = id.to_owned();
         self.with_store(move |store| store.find(&id)).await
@@ -77,10 +69,7 @@ impl ReviewQueue {
     /// Answers an entry. Only the first answer counts.
     ///
     /// `digest` is that of the entry as the person saw it, and `by` records where it was answered.
-    ///
-    /// # Errors
-    /// Returns an error if the entry is no longer pending, if the digest does not match, or if the
-    /// answer does not fit the question.
+    /// Fails if the entry is no longer pending, or if the digest or the answer does not fit it.
     pub async fn answer(
         &self,
         id: &str,
@@ -102,14 +91,12 @@ impl ReviewQueue {
         Ok(())
     }
 
-    /// Watches the pending entries.
-    #[must_use]
+    /// Watches the pending entries of all processes.
     pub fn watch(&self) -> QueueWatch {
         QueueWatch { queue: self.clone(), seen: None }
     }
 
     /// Returns whether a call of this process waits for an answer.
-    #[must_use]
     pub fn is_needed(&self) -> bool {
         self.0.own_count.load(Ordering::Acquire) > 0
     }
@@ -120,7 +107,6 @@ impl ReviewQueue {
     }
 
     /// Returns how long a person may take to answer.
-    #[must_use]
     pub const fn limit(&self) -> Duration {
         self.1
     }
@@ -137,12 +123,10 @@ impl ReviewQueue {
         _ = self.0.host.set(QueueHost { events, calls });
     }
 
-    /// Returns the asker that is registered for a call.
     pub(crate) fn asker(&self, call: u64) -> Option<Arc<dyn Asker>> {
         self.0.host.get()?.calls.asker(call)
     }
 
-    /// Returns the details of a call that are shown with its questions.
     pub(crate) fn call_details(&self, call: u64) -> CallDetails {
         self.0.host.get().map(|host| host.calls.details(call)).unwrap_or_default()
     }
@@ -197,9 +181,6 @@ pub struct QueueWatch {
 
 impl QueueWatch {
     /// Returns the pending entries: immediately the first time, then whenever they change.
-    ///
-    /// # Errors
-    /// Returns an error if the queue cannot be read.
     pub async fn next_change(&mut self) -> Result<Vec<QueueEntry>, QueueError> {
         loop {
             let now = self.queue.list().await?;

@@ -8,15 +8,14 @@ use switchboard_policy::Question;
 
 use crate::review::first_answer::QuestionUpdate;
 
-/// A pending answer.
+/// A pending answer about a call.
 pub type ReviewFuture<'a> = Pin<Box<dyn Future<Output = Result<Answer, Unanswered>> + Send + 'a>>;
 
-/// The reason that there is no answer.
+/// Why a question has no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct Unanswered {
     pub message: String,
-    /// A suggestion for the user.
     pub hint: Option<String>,
 }
 
@@ -46,13 +45,14 @@ pub struct NobodyThere;
 impl Reviewer for NobodyThere {
     fn ask<'a>(&'a self, question: &'a Question) -> ReviewFuture<'a> {
         let target = question.call().target();
-        let message = format!("`{target}` needs a person's approval, and nobody can be asked here");
+        let message = format!("`{target}` needs approval, but there is no terminal to ask on");
+        // `autoApprove` does not apply to a question that is asked each time.
         let there = "run it at a terminal or with `--wait-for-review`";
         let hint = if question.is_asked_each_time() {
-            format!("{there}; it is asked because {}", question.why())
+            format!("{there}; approval is required because {}", question.why())
         } else {
             format!(
-                "{there}, or add `{}` to `autoApprove` of server `{}` and switch on \
+                "{there}, or add `{}` to `autoApprove` of server `{}` and turn on \
                  `settings.autoApprove`",
                 target.name, target.server
             )

@@ -1,5 +1,4 @@
-//! Sampling requests of servers: parsed, checked against the budget, shown to a person, sent to the
-//! model.
+//! Sampling requests of servers: checked against a budget, reviewed, and sent to a model.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -14,8 +13,7 @@ use switchboard_fleet::ServerRequest;
 use switchboard_text::excerpt_text;
 use switchboard_wire::RpcError;
 
-use crate::review::ask::BadAsk;
-use crate::review::ask::{Ask, AskKind};
+use crate::review::ask::{Ask, AskKind, BadAsk};
 use crate::review::sampling_budget::{SamplingBudget, SamplingGrant};
 use crate::review::sampling_request;
 
@@ -29,9 +27,7 @@ const MAX_SHOWN_CHARS: usize = 8_000;
 pub struct SamplingAsk {
     /// The model that would answer.
     pub model: String,
-    /// The system prompt.
     pub system: String,
-    /// The messages with their roles.
     pub messages: Vec<(SampleRole, String)>,
     /// The names of the tools that the model may call.
     pub tools: Vec<String>,
@@ -87,7 +83,7 @@ impl SamplingService {
         })
     }
 
-    /// Parses a request and reserves its budget; nothing is shown or sent yet.
+    /// Parses a request and reserves its budget, before it is reviewed or sent.
     pub(crate) fn prepare(
         &self,
         asking: ServerRequest<'_>,
@@ -96,7 +92,7 @@ impl SamplingService {
         let wanted = sampling_request::parse_request(asking.params)?;
         let wishes = ModelPreferences { only: settings.model.clone(), ..wanted.preferences };
         let chosen = self.sampler.choose(&wishes);
-        let chosen = chosen.ok_or_else(|| BadAsk::new_unsafe("there is no model to ask"))?;
+        let chosen = chosen.ok_or_else(|| BadAsk::new_unsafe("no model is available"))?;
         if !wanted.tools.is_empty() && chosen.tools == ToolUse::None {
             let why = format!("the model `{}` cannot be given tools", chosen.profile);
             return Err(BadAsk::new_malformed(why));
@@ -133,15 +129,16 @@ impl SamplingService {
                 self.budget.record_cost(&request.server, *granted, sampled.tokens);
                 Ok(sample_json(sampled).to_string())
             }
+            // The reserved tokens stay counted: the vendor may charge for a failed request too.
             Err(why) => {
-                let why = format!("the model has no answer: {}", excerpt_text(&why, 400));
+                let why = format!("the model did not answer: {}", excerpt_text(&why, 400));
                 Err(RpcError::new(RpcError::INTERNAL_ERROR, why))
             }
         }
     }
 }
 
-/// Returns the error for a sampling request that was rejected.
+/// Returns the error for a rejected sampling request, in the words of the protocol.
 pub(super) fn rejection(why: &str) -> RpcError {
     RpcError::new(REJECTED_CODE, format!("User rejected sampling request: {why}"))
 }

@@ -1,4 +1,4 @@
-//! Sampling budgets: limits how often and how much each server may ask models.
+//! Sampling budgets: rate limits on the requests and tokens of each server.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -24,7 +24,7 @@ struct BudgetEntry {
     tokens: usize,
 }
 
-/// A granted request.
+/// A request that the budget allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SamplingGrant {
     number: u64,
@@ -33,8 +33,7 @@ pub(super) struct SamplingGrant {
 }
 
 impl SamplingBudget {
-    /// Grants a request, or returns the reason for refusing it. Until its cost is known, it counts
-    /// with the maximum.
+    /// Grants a request, or returns the limit that it exceeds.
     pub(super) fn grant(
         &self,
         server: &str,
@@ -53,18 +52,20 @@ impl SamplingBudget {
         };
         let most = settings.requests_per_call;
         if entries.iter().filter(belongs).count() >= most {
-            return Err(format!("it has asked the model {most} times for one call"));
+            return Err(format!("rate limit: {most} sampling requests per call"));
         }
         let most = settings.requests_per_hour;
         if entries.len() >= most {
-            return Err(format!("it has asked the model {most} times within an hour"));
+            return Err(format!("rate limit: {most} sampling requests per hour"));
         }
         let used: usize = entries.iter().map(|entry| entry.tokens).sum();
         let left = settings.tokens_per_hour.saturating_sub(used);
         if left == 0 {
             let most = settings.tokens_per_hour;
-            return Err(format!("its questions have cost {most} tokens within an hour"));
+            return Err(format!("rate limit: {most} sampling tokens per hour"));
         }
+        // Counts with the maximum until its cost is known, so that concurrent requests cannot
+        // overdraw the budget.
         let tokens = settings.max_tokens.min(left);
         let number = entries.back().map_or(0, |newest| newest.number + 1);
         entries.push_back(BudgetEntry { number, at: now, call, tokens });
@@ -104,8 +105,8 @@ mod tests {
         let ask = |server: &str, call, seconds| {
             budget.grant(server, call, &settings, at(seconds)).map(|granted| granted.tokens)
         };
-        let for_one_call = || Err("it has asked the model 2 times for one call".to_owned());
-        let in_an_hour = || Err("it has asked the model 4 times within an hour".to_owned());
+        let for_one_call = || Err("rate limit: 2 sampling requests per call".to_owned());
+        let in_an_hour = || Err("rate limit: 4 sampling requests per hour".to_owned());
         assert_eq!(ask("a", Some(1), 0), Ok(100));
         assert_eq!(ask("a", Some(1), 300), Ok(100));
         assert_eq!(ask("a", Some(1), 600), for_one_call());
@@ -126,7 +127,7 @@ mod tests {
         let first = budget.grant("a", Some(1), &settings, now).unwrap();
         assert_eq!(first.tokens, 100);
         assert_eq!(budget.grant("a", Some(2), &settings, now).unwrap().tokens, 50);
-        let used_up = "its questions have cost 150 tokens within an hour".to_owned();
+        let used_up = "rate limit: 150 sampling tokens per hour".to_owned();
         assert_eq!(budget.grant("a", Some(3), &settings, now), Err(used_up));
         budget.record_cost("a", first, 20);
         assert_eq!(budget.grant("a", Some(3), &settings, now).unwrap().tokens, 80);

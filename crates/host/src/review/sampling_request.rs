@@ -12,7 +12,7 @@ use switchboard_wire::Json;
 
 use crate::review::ask::BadAsk;
 
-/// A sampling request before a model is chosen.
+/// A sampling request for which no model is chosen yet.
 #[derive(Debug, PartialEq)]
 pub(super) struct SamplingRequest {
     pub(super) preferences: ModelPreferences,
@@ -97,10 +97,9 @@ struct RawContentBlock {
 pub(super) fn parse_request(params: Option<&Json>) -> Result<SamplingRequest, BadAsk> {
     let params = params.ok_or_else(|| BadAsk::new_malformed("the request has no parameters"))?;
     let params: RawSamplingParams<'_> = params.read().map_err(|error| unreadable_error(&error))?;
-    // A server must not see the context of other servers. It knows its own, so `thisServer` adds
-    // nothing.
+    // A server must not see the context of other servers; its own, `thisServer`, it knows already.
     if let Some("allServers") = params.include_context.as_deref() {
-        let why = "it wants the context of all servers, which no server gets";
+        let why = "it requests the context of all servers, which is not allowed";
         return Err(BadAsk::new_unsafe(why));
     }
     let messages: Result<Vec<_>, _> = params.messages.iter().map(parse_message).collect();
@@ -115,7 +114,7 @@ pub(super) fn parse_request(params: Option<&Json>) -> Result<SamplingRequest, Ba
         Some("none") => SampleToolChoice::None,
         Some(mode) => {
             let mode = excerpt_text(mode, 40);
-            return Err(BadAsk::new_malformed(format!("the tool choice `{mode}` is not known")));
+            return Err(BadAsk::new_malformed(format!("unknown tool choice `{mode}`")));
         }
     };
     let preferences = params.model_preferences.unwrap_or_default();
@@ -162,7 +161,7 @@ fn parse_message(raw: &RawMessage<'_>) -> Result<SampleMessage, BadAsk> {
         "assistant" => SampleRole::Assistant,
         role => {
             let role = excerpt_text(role, 40);
-            return Err(BadAsk::new_malformed(format!("nobody has the role `{role}`")));
+            return Err(BadAsk::new_malformed(format!("unknown role `{role}`")));
         }
     };
     let text = raw.content.get();
@@ -191,9 +190,7 @@ fn parse_part(block: RawContentBlock) -> Result<SamplePart, BadAsk> {
         "tool_result" => parse_result(block)?,
         kind => {
             let kind = excerpt_text(kind, 40);
-            return Err(BadAsk::new_malformed(format!(
-                "content of the type `{kind}` is not known"
-            )));
+            return Err(BadAsk::new_malformed(format!("unknown content type `{kind}`")));
         }
     })
 }
@@ -204,14 +201,14 @@ fn parse_media(block: RawContentBlock) -> Option<SampleMedia> {
 
 fn parse_result(block: RawContentBlock) -> Result<SamplePart, BadAsk> {
     let id = block.tool_use_id;
-    let id = id.ok_or_else(|| BadAsk::new_malformed("a result does not say of which call"))?;
+    let id = id.ok_or_else(|| BadAsk::new_malformed("a result has no `toolUseId`"))?;
     let mut texts = Vec::new();
     let mut images = Vec::new();
     for inner in block.content.unwrap_or_default() {
         match inner.kind.as_str() {
             "text" => texts.extend(inner.text),
             "image" => images.extend(parse_media(inner)),
-            kind => texts.push(format!("({} was left out)", excerpt_text(kind, 40))),
+            kind => texts.push(format!("({} omitted)", excerpt_text(kind, 40))),
         }
     }
     if texts.is_empty()
@@ -223,14 +220,14 @@ fn parse_result(block: RawContentBlock) -> Result<SamplePart, BadAsk> {
     Ok(SamplePart::Result { id, text: texts.join("\n"), images, failed })
 }
 
-/// Checks that every tool call is answered by the next message, and that such a message contains
-/// only results.
+/// Checks that the message after a tool call contains its result, and only results.
 fn check_calls(messages: &[SampleMessage]) -> Result<(), BadAsk> {
+    // MCP requires both, because vendors reject other sequences.
     let mut open: Vec<&str> = Vec::new();
     for message in messages {
         let results: Vec<&str> = message.parts.iter().filter_map(result_id).collect();
         if !results.is_empty() && results.len() < message.parts.len() {
-            return Err(BadAsk::new_malformed("a message with results has something else as well"));
+            return Err(BadAsk::new_malformed("a message mixes results with other content"));
         }
         let is_answered = |id: &&str| results.contains(id);
         if !open.iter().all(is_answered) {
@@ -238,7 +235,7 @@ fn check_calls(messages: &[SampleMessage]) -> Result<(), BadAsk> {
         }
         if let Some(id) = results.iter().find(|id| !open.contains(id)) {
             let id = excerpt_text(id, 40);
-            return Err(BadAsk::new_malformed(format!("the result of `{id}` belongs to no call")));
+            return Err(BadAsk::new_malformed(format!("the result `{id}` belongs to no call")));
         }
         open = message.parts.iter().filter_map(call_id).collect();
     }

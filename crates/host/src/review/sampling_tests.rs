@@ -217,7 +217,7 @@ async fn el_04_context_of_other_servers_is_denied_and_tokens_are_capped() {
     let asker = Arc::new(Yes::default());
     let sampler = parrot(Ok(hello()));
     let on = answers(Arc::clone(&asker) as Arc<dyn Asker>, Arc::clone(&sampler), on());
-    let why = "it wants the context of all servers, which no server gets";
+    let why = "it requests the context of all servers, which is not allowed";
     let refusal = format!("User rejected sampling request: {why}");
     assert_eq!(ask(&on, &nosy).await, Err((-1, refusal)));
     assert_eq!(*asker.turned_down.lock(), [format!("notes: {why}")]);
@@ -239,7 +239,7 @@ async fn el_05_of_a_hundred_requests_in_one_call_ten_are_asked() {
     assert_eq!((refused, sampler.asked.lock().len()), (90, 10));
     let told = asker.turned_down.lock();
     assert_eq!(told.len(), 90);
-    assert_eq!(told[0], "notes: it has asked the model 10 times for one call");
+    assert_eq!(told[0], "notes: rate limit: 10 sampling requests per call");
 }
 
 #[tokio::test]
@@ -266,11 +266,8 @@ async fn what_cannot_be_asked_is_refused_with_the_reason() {
     let cases = [
         (json!({}), "the request cannot be read: missing field `messages` at line 1 column 2"),
         (messages(json!([])), "the request has no messages"),
-        (messages(json!([said("system", text("hi"))])), "nobody has the role `system`"),
-        (
-            messages(json!([said("user", json!({"type": "video"}))])),
-            "content of the type `video` is not known",
-        ),
+        (messages(json!([said("system", text("hi"))])), "unknown role `system`"),
+        (messages(json!([said("user", json!({"type": "video"}))])), "unknown content type `video`"),
         (
             messages(json!([said("user", json!({"type": "text"}))])),
             "a part of a message has no `text`",
@@ -279,17 +276,17 @@ async fn what_cannot_be_asked_is_refused_with_the_reason() {
             messages(json!([said("assistant", call.clone()), said("user", text("hm"))])),
             "a call in the messages has no result",
         ),
-        (messages(json!([said("user", result.clone())])), "the result of `c1` belongs to no call"),
+        (messages(json!([said("user", result.clone())])), "the result `c1` belongs to no call"),
         (
             messages(json!([said("assistant", call), said("user", json!([result, text("hm")]))])),
-            "a message with results has something else as well",
+            "a message mixes results with other content",
         ),
     ];
     for (params, why) in cases {
         let expected = Err((RpcError::INVALID_PARAMS, why.to_owned()));
         assert_eq!(ask(&answers, &params).await, expected, "{params}");
     }
-    let expected = "the model has no answer: it sleeps".to_owned();
+    let expected = "the model did not answer: it sleeps".to_owned();
     let got = ask(&answers, &question("hi")).await;
     assert_eq!(got, Err((RpcError::INTERNAL_ERROR, expected)));
 }
@@ -314,6 +311,6 @@ async fn a_server_is_not_told_of_a_model_that_is_not_there() {
     let answers = answers(Arc::new(Yes::default()), parrot(Ok(hello())), Some(settings));
     let told: Value = serde_json::from_str(&answers.capabilities("notes")).unwrap();
     assert_eq!(told.get("sampling"), None);
-    let why = "User rejected sampling request: there is no model to ask".to_owned();
+    let why = "User rejected sampling request: no model is available".to_owned();
     assert_eq!(ask(&answers, &question("hi")).await, Err((-1, why)));
 }

@@ -96,7 +96,7 @@ pub(super) const AMBIGUOUS_WORDS: &[AmbiguousWord] = &[
     },
 ];
 
-/// Words after which a secret is only described: "password length" asks for no password.
+/// Words after which a secret is only described: "password length" is not a request for one.
 pub(super) const HARMLESS_FOLLOWERS: &[&str] = &[
     "age", "algorithm", "count", "counts", "duration", "expiration", "expiry", "expires", "file",
     "filename", "folder", "format", "hash", "id", "ids", "interval", "kind", "length", "lifetime",
@@ -104,7 +104,7 @@ pub(super) const HARMLESS_FOLLOWERS: &[&str] = &[
     "rotation", "rules", "scope", "scopes", "size", "strength", "ttl", "type", "types", "vault",
 ];
 
-/// Verbs that ask the reader to provide something.
+/// Verbs that request something from the reader.
 pub(super) const REQUEST_WORDS: &[&str] = &[
     "add", "confirm", "enter", "fill", "give", "include", "input", "paste", "provide", "put",
     "reply", "reveal", "send", "share", "specify", "submit", "supply", "tell", "type", "write",

@@ -21,7 +21,7 @@ pub(super) fn find_secret_in_field(field: &Field) -> Option<String> {
     let mut found = named.filter_map(|words| find_secrets(&words).into_iter().next());
     let mut described = described.filter_map(|words| {
         let mut all = find_secrets(&words).into_iter();
-        // "Do not enter your password" asks for none.
+        // "Do not enter your password" does not ask for one.
         all.find(|secret| request_before(&words, secret.at) != SecretRequest::Negated)
     });
     found.next().or_else(|| described.next()).map(|secret| secret.words)
@@ -83,9 +83,7 @@ fn secret_length(words: &[String], at: usize, rest: &[String]) -> Option<usize> 
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum SecretRequest {
-    /// No request.
     None,
-    /// A request to provide the secret.
     Plain,
     /// A request not to provide the secret.
     Negated,
@@ -96,6 +94,7 @@ fn request_before(words: &[String], at: usize) -> SecretRequest {
     let before = words.get(..at).unwrap_or_default();
     let giving = before.iter().rposition(|word| REQUEST_WORDS.contains(&word.as_str()));
     let Some(giving) = giving else { return SecretRequest::None };
+    // "do not ever enter": a negation need not be the word right before the verb.
     let near = before.get(giving.saturating_sub(2)..giving).unwrap_or_default();
     match near.iter().any(|word| NEGATIONS.contains(&word.as_str())) {
         true => SecretRequest::Negated,
@@ -103,8 +102,7 @@ fn request_before(words: &[String], at: usize) -> SecretRequest {
     }
 }
 
-/// Returns the words of each sentence in lower case, with homoglyphs folded and invisible
-/// characters removed.
+/// Returns the words of each sentence in lower case, without homoglyphs and invisible characters.
 fn sentences(text: &str) -> Vec<Vec<String>> {
     let is_end = |c: char| matches!(c, '.' | '!' | '?' | ';' | '\n' | '。');
     text.split(is_end).map(words).filter(|words| !words.is_empty()).collect()
@@ -137,6 +135,7 @@ fn push(all: &mut Vec<String>, word: &mut String) {
     if word.is_empty() {
         return;
     }
+    // Only mixed words are folded: a word entirely in another script is an ordinary word there.
     let has_latin = word.chars().any(|c| c.is_ascii_lowercase());
     all.push(if has_latin { word.chars().map(fold_homoglyph).collect() } else { word });
 }

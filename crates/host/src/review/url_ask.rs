@@ -10,31 +10,28 @@ const MAX_URL_BYTES: usize = 8_192;
 /// Top-level domains that make the first labels of a host look like a complete name.
 const COMMON_TLDS: &[&str] = &["com", "org", "net", "edu", "gov", "io", "dev", "co", "app", "ai"];
 
-/// A URL that a server asks a person to visit. It is only shown, never requested.
+/// A URL that a server asks a person to visit. The host only shows it and never requests it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UrlAsk {
     /// The URL exactly as the server sent it.
     pub url: String,
     /// The host name or IP address.
     pub host: String,
-    /// The registrable domain: the last two labels, or three below some well-known suffixes. A
-    /// heuristic.
+    /// The registrable domain, by heuristic: two labels, or three below some well-known suffixes.
     pub domain: String,
     /// Warnings to show, as sentences.
     pub warnings: Vec<String>,
 }
 
 impl UrlAsk {
-    /// Parses a URL.
-    ///
-    /// # Errors
-    /// Returns an error if the URL must not be opened: it is not HTTPS (or HTTP on a loopback
-    /// address), or it is misleading.
+    /// Parses a URL, and rejects one that must not be opened: it is misleading, or it is neither
+    /// HTTPS nor HTTP on a loopback address.
     pub fn parse(url: &str) -> Result<Self, BadAsk> {
-        let refused = |why: &str| BadAsk::new_unsafe(format!("its address {why}"));
+        let refused = |why: &str| BadAsk::new_unsafe(format!("its URL {why}"));
         if url.len() > MAX_URL_BYTES {
             return Err(refused("is too long"));
         }
+        // Browsers drop or rewrite these, so a person would not see where the URL leads.
         if url.contains(|c: char| c.is_whitespace() || c.is_control() || c == '\\') {
             return Err(refused("contains spaces, control characters or backslashes"));
         }
@@ -46,7 +43,7 @@ impl UrlAsk {
         }
         let authority = rest.split(['/', '?', '#']).next().unwrap_or_default();
         if authority.contains('@') {
-            return Err(refused("contains a user name, which can make it look like another"));
+            return Err(refused("contains a user name, which can disguise its host"));
         }
         if !rest.strip_prefix(authority).is_some_and(str::is_ascii) {
             return Err(refused("contains characters that have to be percent-encoded"));
@@ -69,7 +66,6 @@ impl UrlAsk {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum HostKind {
     Loopback,
-    /// An IP address.
     Ip,
     Name,
 }
@@ -97,7 +93,7 @@ fn warnings(host: &str, domain: &str, place: HostKind) -> Vec<String> {
     let mut warnings = Vec::new();
     match place {
         HostKind::Loopback => warnings.push("it leads to a program on this machine".to_owned()),
-        HostKind::Ip => warnings.push("it leads to a number instead of a name".to_owned()),
+        HostKind::Ip => warnings.push("it leads to an IP address instead of a name".to_owned()),
         HostKind::Name => {}
     }
     let labels = || host.split('.');
@@ -117,7 +113,7 @@ fn warnings(host: &str, domain: &str, place: HostKind) -> Vec<String> {
     warnings
 }
 
-/// Returns the start of a host name that looks like another, well-known kind of name.
+/// Returns the start of a host name that looks like a complete name, as in `github.com.evil.tld`.
 fn misleading_prefix<'a>(host: &'a str, domain: &str) -> Option<&'a str> {
     let front = host.strip_suffix(domain)?.strip_suffix('.')?;
     let (name, ending) = front.rsplit_once('.')?;

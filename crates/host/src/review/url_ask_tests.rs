@@ -46,7 +46,7 @@ fn an_address_that_nobody_should_open_is_refused_with_the_reason() {
         ("https://example.org/\u{202e}cod.exe", "contains characters"),
     ] {
         let error = UrlAsk::parse(url).unwrap_err().to_string();
-        assert!(error.starts_with(&format!("its address {reason}")), "{url}: {error}");
+        assert!(error.starts_with(&format!("its URL {reason}")), "{url}: {error}");
     }
 }
 
@@ -66,7 +66,7 @@ fn names_that_may_deceive_come_with_a_warning() {
             "https://github.com.login.evil.tld/",
             Some("it begins like github.com, but belongs to evil.tld"),
         ),
-        ("https://203.0.113.7/", Some("it leads to a number instead of a name")),
+        ("https://203.0.113.7/", Some("it leads to an IP address instead of a name")),
         ("http://localhost:3000/", Some("it leads to a program on this machine")),
     ] {
         let ask = UrlAsk::parse(url).unwrap();

@@ -163,7 +163,7 @@ async fn a_stand_in_takes_a_call_that_provably_did_not_run() {
     assert_eq!(record.outcome.kind, OutcomeKind::Ok, "{:?}", record.outcome);
     let full = play.full(&record).await;
     assert_eq!(full.instance.as_deref(), Some("well#0"));
-    assert!(full.fallback.unwrap().contains("`well/echo` in place of `flaky/echo`"));
+    assert!(full.fallback.unwrap().contains("`well/echo` instead of `flaky/echo`"));
 
     let unknown = play.call_on(&play.host.lease(), "well", "ehco", &json!({})).await;
     assert_eq!(unknown.outcome.hint.as_deref(), Some("did you mean `echo`?"));
@@ -227,7 +227,7 @@ async fn a_list_that_fails_keeps_the_one_before_and_is_told() {
     assert!(before > 1);
     play.call("grow", json!({})).await;
     play.until("the failure is told", |fleet| {
-        fleet.servers[SERVER].offers.faults.iter().any(|fault| fault.contains("could not be had"))
+        fleet.servers[SERVER].offers.faults.iter().any(|fault| fault.contains("listing failed"))
     })
     .await;
     assert_eq!(play.server(SERVER).offers.tools.len(), before);

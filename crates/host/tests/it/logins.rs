@@ -42,7 +42,7 @@ async fn a_login_in_another_process_is_noticed_by_a_host_that_waits_for_it() {
     let host = Host::start(Options::new(places, environment.clone())).unwrap();
     host.wait_settled(None).await;
     let ServerStatus::NeedsLogin(failure) = status(&host) else { panic!("{:?}", status(&host)) };
-    assert_eq!(failure.hint.as_deref(), Some("`switchboard login guarded` logs in"));
+    assert_eq!(failure.hint.as_deref(), Some("log in with `switchboard login guarded`"));
 
     let elsewhere = Logins::new(&state, &environment, &Settings::default());
     let server = host.config().load().servers["guarded"].clone();

@@ -254,7 +254,7 @@ async fn changes_of_a_resource_are_told_also_after_the_server_was_started_again(
 async fn what_a_server_does_not_offer_cannot_be_subscribed_to() {
     let play = Stage::new().fixture(SERVER, &["echo"], 20).ready().await;
     let refused = play.host.subscribe(SERVER, RESOURCE).unwrap_err();
-    let expected = "server `flaky` does not tell of changes of its resources";
+    let expected = "server `flaky` does not support resource subscriptions";
     assert_eq!(refused.to_string(), expected);
     let refused = play.host.subscribe("nobody", RESOURCE).unwrap_err();
     assert_eq!(refused.to_string(), "server `nobody` is not ready");
@@ -281,7 +281,7 @@ async fn arguments_are_completed_where_the_server_offers_it() {
         assert!(sent.contains(r#""context":{"arguments":{"title":"Dr"}}"#), "{sent}");
         let of = completing(CompletionTarget::Prompt("greet"));
         let refused = play.host.complete(&lease, "plain", &of).await.unwrap_err();
-        assert_eq!(refused.to_string(), "server `plain` does not complete arguments", "{era}");
+        assert_eq!(refused.to_string(), "server `plain` does not support completion", "{era}");
         play.stop().await;
     }
 }

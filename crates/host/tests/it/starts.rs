@@ -37,8 +37,8 @@ async fn f01_a_command_that_cannot_be_run_fails_within_a_second_and_says_why() {
     std::fs::set_permissions(&garbage, std::fs::Permissions::from_mode(0o755)).unwrap();
     let cases = [
         (json!("no-such-program-anywhere"), "was not found on PATH"),
-        (json!("/no/such/folder/program"), "there is no program `/no/such/folder/program`"),
-        (json!(plain), "may not be executed"),
+        (json!("/no/such/folder/program"), "program `/no/such/folder/program` not found"),
+        (json!(plain), "is not executable"),
         (json!(garbage), "Exec format error"),
     ];
     for (command, why) in cases {

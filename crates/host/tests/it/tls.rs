@@ -90,12 +90,12 @@ async fn f41_a_certificate_that_cannot_be_trusted_is_refused_with_its_reason_and
         ),
         (
             Box::new(|_| ServerCertificate::self_signed(&HERE)),
-            "the server's certificate was issued by nobody that this machine trusts",
+            "the server's certificate was issued by an authority that this machine does not trust",
             "`caFile`",
         ),
         (
             Box::new(|_| other.issue(&HERE, Validity::Long)),
-            "the server's certificate was issued by nobody that this machine trusts",
+            "the server's certificate was issued by an authority that this machine does not trust",
             "`SSL_CERT_FILE`",
         ),
     ];
@@ -146,7 +146,7 @@ async fn f41_a_file_without_authorities_is_an_error_of_that_entry_alone() {
     };
     let (key, has_line, said) = told(SERVER);
     assert_eq!((key.as_deref(), has_line), (Some("caFile"), true));
-    assert!(said.ends_with("holds no certificate in PEM form"), "{said}");
+    assert!(said.ends_with("contains no certificate in PEM format"), "{said}");
     assert!(told("missing").2.ends_with("does not exist"));
     play.stop().await;
 }
@@ -158,7 +158,10 @@ async fn f41_a_certificate_that_goes_bad_between_calls_stops_the_next_one_at_onc
     cut(&reached.front).await;
     let record = play.write("to nobody").await;
     assert_eq!(words(&record), (OutcomeKind::NotSent, Some("untrusted")), "{record:?}");
-    assert!(message(&record).contains("nobody that this machine trusts"), "{record:?}");
+    assert!(
+        message(&record).contains("an authority that this machine does not trust"),
+        "{record:?}"
+    );
     assert!(record.outcome.hint.as_deref().unwrap_or_default().contains("`caFile`"));
     assert_eq!(play.full(&record).await.attempts, 1, "a certificate does not get better");
     reached.front.show(&reached.authority.issue(&HERE, Validity::Long), &["h2"]);

@@ -49,7 +49,7 @@ async fn an_address_that_nobody_agrees_to_visit_ends_the_call_and_it_did_not_run
     let play = asked_by(Arc::new(NobodyToAsk)).await;
     let record = play.call("visit", json!({})).await;
     assert_eq!(words(&record), (OutcomeKind::Refused, Some("url_declined")), "{record:?}");
-    assert!(message(&record).contains("nobody agreed"), "{record:?}");
+    assert!(message(&record).contains("was not approved"), "{record:?}");
     assert_eq!(play.received("tools/call"), 1);
     assert_eq!(play.home.journal_lines(), Vec::<String>::new());
     play.stop().await;

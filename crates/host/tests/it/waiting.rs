@@ -198,7 +198,10 @@ async fn what_nobody_answers_expires_and_a_call_that_is_given_up_takes_its_quest
     let play = play(Arc::new(Gone), "modern", Duration::from_millis(300)).await;
     let record = call(&play.host, "write", json!({"key": "a"}), None).await;
     assert_eq!(words(&record), (OutcomeKind::Denied, Some("unanswered")));
-    assert!(message(&record).starts_with("nobody answered about `flaky/write`"), "{record:?}");
+    assert!(
+        message(&record).starts_with("the review of `flaky/write` was not answered"),
+        "{record:?}"
+    );
     let record = call(&play.host, "ask", json!({"question": "Which?"}), None).await;
     assert_eq!(text(&record), "no answer: cancel");
     assert_eq!(play.host.reviews().list().await, Ok(Vec::new()));
@@ -224,7 +227,7 @@ async fn without_a_queue_only_the_face_can_answer_and_silence_is_no() {
     std::fs::create_dir(play.home.path().join("state/record/waiting.db")).unwrap();
     let record = call(&play.host, "write", json!({"key": "a"}), None).await;
     assert_eq!(words(&record), (OutcomeKind::Denied, Some("unanswered")));
-    let expected = "nobody answered about `flaky/write`: what waits for a person cannot be kept";
+    let expected = "the review of `flaky/write` was not answered: the review queue cannot be used";
     assert!(message(&record).starts_with(expected), "{record:?}");
     assert_eq!(play.effects("a"), 0);
     play.stop().await;

@@ -1,4 +1,4 @@
-//! Anthropic's Messages API.
+//! Anthropic's Messages API: requests and streams.
 
 mod protocol;
 mod request;

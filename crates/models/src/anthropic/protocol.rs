@@ -38,6 +38,7 @@ impl VendorProtocol for AnthropicProtocol {
         if refusal.says(&too_long) || refusal.has_code("request_too_large") {
             return Some(RefusalMeaning::TooLong);
         }
+        // Sent as an `invalid_request_error`, so only the text identifies it.
         if refusal.says(&["credit balance is too low"]) || refusal.has_code("billing_error") {
             return Some(RefusalMeaning::UsedUp);
         }
@@ -55,13 +56,15 @@ impl VendorProtocol for AnthropicProtocol {
 
     fn checks(&self, access: &VendorAccess, model: &str) -> ModelChecks {
         let mut list = api_url(access, &["models"]);
+        // One page: the default is 20 models.
         list.query_pairs_mut().append_pair("limit", "1000");
         ModelChecks { key: None, model: Some(api_url(access, &["models", model])), list }
     }
 }
 
-/// Appends a path to the base URL, which may or may not include the version.
+/// Returns the URL of a path below the version.
 fn api_url(access: &VendorAccess, path: &[&str]) -> Url {
+    // Users copy base URLs with and without the version.
     let has_version = access.base.path().trim_end_matches('/').ends_with("/v1");
     let version: &[&str] = if has_version { &[] } else { &["v1"] };
     access.url_with_path(&[version, path].concat())

@@ -7,17 +7,12 @@ use switchboard_prompting::{ModelInfo, ModelRequest, ModelToolChoice, RequestedC
 
 use crate::history::{AnsweredCall, Picture, VendorTurn, arguments, tools, turns};
 
-/// Builds the body of a request.
 pub(super) fn body(request: &ModelRequest, about: &ModelInfo) -> Value {
     let mut messages = messages(request, about);
     cache_conversation(&mut messages);
     let most = max_tokens(&about.model);
     let most = request.options.max_tokens.map_or(most, |wanted| wanted.clamp(1, most));
-    let mut body = json!({
-        "model": about.model,
-        "max_tokens": most,
-        "stream": true,
-    });
+    let mut body = json!({ "model": about.model, "max_tokens": most, "stream": true });
     let Some(members) = body.as_object_mut() else { return body };
     if !request.system.trim().is_empty() {
         let mut system = json!({ "type": "text", "text": request.system });
@@ -57,8 +52,9 @@ pub(super) fn body(request: &ModelRequest, about: &ModelInfo) -> Value {
     body
 }
 
-/// Returns the maximum output length of a model, which the vendor requires in every request.
+/// Returns the maximum output length of a model.
 fn max_tokens(model: &str) -> usize {
+    // The vendor requires `max_tokens`, and rejects a value above the limit of the model.
     let is = |part: &str| model.contains(part);
     if is("claude-3-opus") || is("claude-3-haiku") || is("claude-3-sonnet") || is("claude-2") {
         4_096
@@ -69,19 +65,16 @@ fn max_tokens(model: &str) -> usize {
     }
 }
 
-/// Builds messages whose roles alternate.
+/// Builds messages with alternating roles, which the vendor requires.
 fn messages(request: &ModelRequest, about: &ModelInfo) -> Vec<Value> {
     let mut messages: Vec<(&'static str, Vec<Value>)> = Vec::new();
     for turn in turns(&request.messages, about) {
         let (role, blocks) = match turn {
             VendorTurn::User { text, images } => ("user", text_and_images(&text, &images)),
-            VendorTurn::Assistant { text, calls, kept } => (
-                "assistant",
-                match kept.and_then(Value::as_array) {
-                    Some(kept) => kept.clone(),
-                    None => assistant_blocks(text, calls),
-                },
-            ),
+            VendorTurn::Assistant { text, calls, kept } => {
+                let kept = kept.and_then(Value::as_array).cloned();
+                ("assistant", kept.unwrap_or_else(|| assistant_blocks(text, calls)))
+            }
             VendorTurn::Results(results) => ("user", results.iter().map(result).collect()),
         };
         match messages.last_mut() {
@@ -97,12 +90,7 @@ fn assistant_blocks(text: &str, calls: &[RequestedCall]) -> Vec<Value> {
     // The vendor rejects trailing white space in the last message.
     let mut blocks: Vec<Value> = text_block(text.trim_end()).into_iter().collect();
     blocks.extend(calls.iter().map(|call| {
-        json!({
-            "type": "tool_use",
-            "id": id(&call.id),
-            "name": call.name,
-            "input": arguments(call),
-        })
+        json!({ "type": "tool_use", "id": id(&call.id), "name": call.name, "input": arguments(call) })
     }));
     blocks
 }
@@ -121,7 +109,7 @@ fn result(result: &AnsweredCall<'_>) -> Value {
     block
 }
 
-/// Replaces characters that the vendor does not allow in call ids; other vendors allow more.
+/// Replaces characters of other vendors' call ids that this vendor does not allow.
 fn id(name: &str) -> String {
     let fine = |c: char| if c.is_ascii_alphanumeric() || c == '-' { c } else { '_' };
     name.chars().map(fine).collect()
@@ -131,19 +119,16 @@ fn text_and_images(text: &str, images: &[Picture<'_>]) -> Vec<Value> {
     text_block(text).into_iter().chain(images.iter().map(picture)).collect()
 }
 
-/// Builds a text block; `None` for blank text, which the vendor rejects.
 fn text_block(text: &str) -> Option<Value> {
+    // The vendor rejects blank text blocks.
     (!text.trim().is_empty()).then(|| json!({ "type": "text", "text": text }))
 }
 
 fn picture(image: &Picture<'_>) -> Value {
-    json!({
-        "type": "image",
-        "source": { "type": "base64", "media_type": image.mime, "data": image.data },
-    })
+    let source = json!({ "type": "base64", "media_type": image.mime, "data": image.data });
+    json!({ "type": "image", "source": source })
 }
 
-/// Returns the names of the tools that were called.
 fn called_tools(messages: &[Value]) -> BTreeSet<&str> {
     let contents = messages.iter().filter_map(|message| message.get("content")?.as_array());
     contents
@@ -157,9 +142,9 @@ fn past_tool(name: &str) -> Value {
     json!({ "name": name, "description": "Not available.", "input_schema": { "type": "object" } })
 }
 
-/// Marks the newest user message as a cache breakpoint. Content of the vendor's own messages is
-/// sent back unchanged.
+/// Marks the newest message as a cache breakpoint.
 fn cache_conversation(messages: &mut [Value]) {
+    // Not in messages of the model: their content must be sent back unchanged.
     let ours = |message: &&mut Value| message.get("role").and_then(Value::as_str) == Some("user");
     let newest = messages.last_mut().filter(ours);
     let blocks = newest.and_then(|message| message.get_mut("content")?.as_array_mut());

@@ -6,7 +6,6 @@ use switchboard_wire::SseEvent;
 
 use crate::protocol::{AnswerReader, BrokenAnswer, VendorRefusal};
 
-/// The parser state of one answer.
 #[derive(Debug, Default)]
 pub(super) struct AnthropicStream {
     blocks: Vec<ContentBlock>,
@@ -18,11 +17,10 @@ pub(super) struct AnthropicStream {
 
 #[derive(Debug)]
 struct ContentBlock {
-    /// The vendor's index of the block.
     index: u64,
-    /// The block as it will be sent back, without the arguments of a call.
+    /// The block to send back, still without the arguments of a call.
     value: Map<String, Value>,
-    /// Whether the block started with the complete arguments of a call.
+    /// Whether the arguments of a call came with the start of the block.
     came_whole: bool,
 }
 
@@ -86,6 +84,7 @@ impl AnswerReader for AnthropicStream {
             None if self.over => StopReason::Calls,
             None => return Err(BrokenAnswer::Cut),
         };
+        // Arguments that are not valid are replaced: the vendor would reject the next request.
         let mut inputs = calls.iter().map(|call| {
             let text = call.arguments.as_ref().map_or("{}", |arguments| &arguments.text);
             serde_json::from_str(text).unwrap_or_else(|_| json!({}))
@@ -98,6 +97,7 @@ impl AnswerReader for AnthropicStream {
                 "text" => {
                     let words = word(&value, "text");
                     text.push_str(words);
+                    // The vendor sends blank blocks, but rejects them in a request.
                     if words.trim().is_empty() {
                         continue;
                     }
@@ -105,6 +105,7 @@ impl AnswerReader for AnthropicStream {
                 "tool_use" => {
                     value.insert("input".to_owned(), inputs.next().unwrap_or_default());
                 }
+                // Thinking has a signature that the vendor verifies when it gets the block back.
                 _ => has_more = true,
             }
             content.push(Value::Object(value));
@@ -163,8 +164,8 @@ impl AnthropicStream {
         }
     }
 
-    /// Replaces earlier counts, since later ones cover the whole answer.
     fn count(&mut self, usage: Option<&Value>) {
+        // Later counts replace earlier ones, because they cover the whole answer.
         let count = |name: &str, target: &mut u64| {
             if let Some(number) = usage.and_then(|usage| usage.get(name)?.as_u64()) {
                 *target = number;
@@ -179,6 +180,7 @@ impl AnthropicStream {
 
 impl TokenCounts {
     fn usage(&self) -> TokenUsage {
+        // The vendor counts cached input separately; `TokenUsage` includes it.
         let input = self.input.saturating_add(self.written_to_cache).saturating_add(self.cached);
         TokenUsage { input, output: self.output, cached: self.cached }
     }
@@ -192,7 +194,7 @@ fn word<'a>(block: &'a Map<String, Value>, name: &str) -> &'a str {
     block.get(name).and_then(Value::as_str).unwrap_or_default()
 }
 
-/// Appends a fragment to a member of a block; returns the fragment.
+/// Appends a fragment to a member of a block, and returns the fragment.
 fn append<'a>(block: &mut Map<String, Value>, name: &str, fragment: &'a str) -> &'a str {
     match block.get_mut(name) {
         Some(Value::String(text)) => text.push_str(fragment),

@@ -1,4 +1,4 @@
-//! Google's Gemini API.
+//! Google's Gemini API: requests and streams.
 
 mod protocol;
 mod request;

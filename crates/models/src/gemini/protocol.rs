@@ -61,8 +61,9 @@ impl VendorProtocol for GeminiProtocol {
     }
 }
 
-/// Returns the URL of a model. The name of a tuned model includes its collection.
+/// Returns the URL of a model.
 fn model_url(access: &VendorAccess, model: &str) -> Url {
+    // The name of a tuned model includes its collection, as in `tunedModels/name`.
     match model.split_once('/') {
         Some((folder, name)) => access.url_with_path(&[folder, name]),
         None => access.url_with_path(&["models", model]),

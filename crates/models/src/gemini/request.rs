@@ -7,12 +7,11 @@ use switchboard_prompting::{ModelInfo, ModelRequest, ModelToolChoice, RequestedC
 
 use crate::history::{AnsweredCall, Picture, VendorTurn, arguments, tools, turns};
 
-/// The placeholder that the vendor accepts as the signature of another model's call.
+// The placeholder that the vendor accepts as the signature of another model's call.
 const NO_SIGNATURE: &str = "skip_thought_signature_validator";
-/// Models without signatures. Later ones require a signature on the first call of a turn.
+// Later models require a signature on the first call of a turn.
 const MODELS_WITHOUT_SIGNATURES: [&str; 3] = ["gemini-1", "gemini-2", "gemma"];
 
-/// Builds the body of a request.
 pub(super) fn body(request: &ModelRequest, about: &ModelInfo) -> Value {
     let mut body = json!({ "contents": contents(request, about) });
     if let Some(members) = body.as_object_mut() {
@@ -51,7 +50,7 @@ fn generation(request: &ModelRequest) -> serde_json::Map<String, Value> {
     members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// Builds contents whose roles alternate.
+/// Builds contents with alternating roles, which the vendor requires.
 fn contents(request: &ModelRequest, about: &ModelInfo) -> Vec<Value> {
     let mut contents: Vec<(&'static str, Vec<Value>)> = Vec::new();
     let mut vendor_ids = BTreeSet::new();
@@ -74,7 +73,6 @@ fn contents(request: &ModelRequest, about: &ModelInfo) -> Vec<Value> {
     contents.into_iter().map(content).collect()
 }
 
-/// Returns the ids that the vendor assigned to its calls.
 fn ids(parts: &[Value]) -> BTreeSet<String> {
     let id = |part: &Value| part.pointer("/functionCall/id")?.as_str().map(str::to_owned);
     parts.iter().filter_map(id).collect()
@@ -94,9 +92,8 @@ fn model_parts(text: &str, calls: &[RequestedCall], model: &str) -> Vec<Value> {
     parts
 }
 
-/// Builds the results, followed by their images: the vendor matches the number of results to the
-/// calls.
 fn result_parts(results: &[AnsweredCall<'_>], vendor_ids: &BTreeSet<String>) -> Vec<Value> {
+    // Images come last: the vendor compares the number of responses with the number of calls.
     let mut parts: Vec<Value> = results.iter().map(|it| response(it, vendor_ids)).collect();
     for result in results.iter().filter(|result| !result.images.is_empty()) {
         parts.push(json!({ "text": format!("From the result of `{}`:", result.name) }));

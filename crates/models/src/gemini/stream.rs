@@ -6,7 +6,7 @@ use switchboard_wire::SseEvent;
 
 use crate::protocol::{AnswerReader, BrokenAnswer, VendorRefusal};
 
-/// Finish reasons that mean a refusal.
+// Finish reasons that mean a refusal.
 const REFUSAL_REASONS: [&str; 8] = [
     "SAFETY",
     "RECITATION",
@@ -18,7 +18,6 @@ const REFUSAL_REASONS: [&str; 8] = [
     "IMAGE_PROHIBITED_CONTENT",
 ];
 
-/// The parser state of one answer.
 #[derive(Debug, Default)]
 pub(super) struct GeminiStream {
     text: String,
@@ -39,9 +38,8 @@ impl AnswerReader for GeminiStream {
         let chunk: Value = serde_json::from_slice(data)
             .map_err(|error| BrokenAnswer::Malformed(format!("an event is not JSON: {error}")))?;
         if chunk.get("error").is_some_and(|error| !error.is_null()) {
-            return Err(BrokenAnswer::Refused(
-                VendorRefusal::from_value(&chunk).unwrap_or_default(),
-            ));
+            let refusal = VendorRefusal::from_value(&chunk).unwrap_or_default();
+            return Err(BrokenAnswer::Refused(refusal));
         }
         self.count(&chunk);
         self.blocked |= chunk.pointer("/promptFeedback/blockReason").is_some_and(Value::is_string);
@@ -60,7 +58,7 @@ impl AnswerReader for GeminiStream {
         Ok(deltas)
     }
 
-    /// Always `false`: the vendor ends the stream without a marker.
+    // The vendor ends the stream without a marker.
     fn is_over(&self) -> bool {
         false
     }
@@ -107,8 +105,9 @@ impl GeminiStream {
         Some(ModelDelta::Text(text.to_owned()))
     }
 
-    /// Stores a part. Consecutive plain texts are merged; a signed part stays separate.
+    /// Stores a part for the next request.
     fn keep(&mut self, part: &Map<String, Value>) {
+        // Plain texts are merged. A signature belongs to one part, which stays as it is.
         let is_plain = |part: &Map<String, Value>| {
             part.get("text").is_some_and(Value::is_string) && !has_more(part)
         };
@@ -121,6 +120,7 @@ impl GeminiStream {
 
     fn count(&mut self, chunk: &Value) {
         let Some(usage) = chunk.get("usageMetadata") else { return };
+        // The counts of each chunk cover the whole answer so far.
         let count = |name: &str| usage.get(name).and_then(Value::as_u64).unwrap_or_default();
         self.usage = TokenUsage {
             input: count("promptTokenCount").saturating_add(count("toolUsePromptTokenCount")),
@@ -138,7 +138,7 @@ fn is_signed(part: &Map<String, Value>) -> bool {
     part.contains_key("thoughtSignature")
 }
 
-/// Returns whether a part has members besides text or a call.
+/// Returns whether a part has more than text or a call.
 fn has_more(part: &Map<String, Value>) -> bool {
     part.keys().any(|name| !matches!(name.as_str(), "text" | "functionCall"))
 }

@@ -2,14 +2,13 @@
 
 use serde_json::Value;
 
-/// The text and the thinking in a delta.
 #[derive(Debug, Default, PartialEq)]
 pub(super) struct DeltaContent {
     pub(super) text: String,
     pub(super) thinking: String,
 }
 
-/// Parses content; skips parts that are neither text nor thinking.
+/// Parses content, without parts that are neither text nor thinking.
 pub(super) fn content(value: Option<&Value>) -> DeltaContent {
     let mut out = DeltaContent::default();
     match value {

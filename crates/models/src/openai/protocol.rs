@@ -10,7 +10,7 @@ use crate::protocol::{
     AnswerReader, ModelChecks, RefusalMeaning, RequestForm, VendorProtocol, VendorRefusal,
 };
 
-/// Phrases in error messages for a conversation that exceeds the context window.
+// Compatible servers have no common error code for this, so their messages are searched.
 const TOO_LONG_PHRASES: [&str; 8] = [
     "maximum context length",
     "context length exceeded",
@@ -18,11 +18,12 @@ const TOO_LONG_PHRASES: [&str; 8] = [
     "exceeds the available context size",
     "exceed context window",
     "exceeds the context window",
+    // A typing error in LM Studio's message.
     "context the overflows",
     "reduce the length of the messages",
 ];
 
-/// Chat completions, with the differences between compatible providers.
+/// Chat completions, and the differences between compatible providers.
 pub(crate) struct OpenAiProtocol {
     /// A path that validates the key, for a provider whose list of models is public.
     pub(crate) key_path: Option<&'static str>,

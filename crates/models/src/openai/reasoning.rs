@@ -2,10 +2,9 @@
 
 use serde_json::{Map, Value, json};
 
-/// Members of a detail that arrive in fragments.
 const FRAGMENT_MEMBERS: [&str; 2] = ["text", "summary"];
 
-/// Reasoning in the formats that servers expect back.
+/// The reasoning of an answer, in the formats that servers expect back.
 #[derive(Debug, Default)]
 pub(super) struct ReasoningTrace {
     content: String,
@@ -13,7 +12,7 @@ pub(super) struct ReasoningTrace {
 }
 
 impl ReasoningTrace {
-    /// Collects the reasoning of one delta; returns its text.
+    /// Collects the reasoning of one delta, and returns its text.
     pub(super) fn take(&mut self, delta: &Value) -> String {
         let text = |name: &str| delta.get(name).and_then(Value::as_str).unwrap_or_default();
         let content = text("reasoning_content");
@@ -30,7 +29,6 @@ impl ReasoningTrace {
         if plain.is_empty() { shown } else { plain.to_owned() }
     }
 
-    /// Appends a fragment to the newest detail, or starts a new one.
     fn detail(&mut self, detail: &Map<String, Value>) {
         let same = |old: &Map<String, Value>, name: &str| old.get(name) == detail.get(name);
         let is_fragment = FRAGMENT_MEMBERS.iter().any(|name| detail.contains_key(*name))
@@ -42,7 +40,7 @@ impl ReasoningTrace {
         }
     }
 
-    /// Adds the collected reasoning to a message; returns whether there was any.
+    /// Adds the collected reasoning to a message, and returns whether there was any.
     pub(super) fn add_to(self, message: &mut Value) -> bool {
         let has_calls = message.get("tool_calls").is_some();
         let Some(members) = message.as_object_mut() else { return false };

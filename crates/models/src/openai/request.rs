@@ -6,7 +6,6 @@ use switchboard_prompting::{ModelInfo, ModelRequest, ModelToolChoice, RequestedC
 use crate::history::{AnsweredCall, Picture, VendorTurn, arguments, tools, turns};
 use crate::protocol::RequestForm;
 
-/// Builds the body of a request.
 pub(super) fn body(
     request: &ModelRequest,
     about: &ModelInfo,
@@ -22,7 +21,7 @@ pub(super) fn body(
             VendorTurn::User { text, images } => messages.push(user(&text, &images)),
             VendorTurn::Assistant { text, calls, kept } => messages.push(match kept {
                 Some(kept) => vendor_message(kept, calls),
-                None => assistant(text, calls),
+                None => assistant(text, calls.iter().map(call).collect()),
             }),
             VendorTurn::Results(results) => {
                 messages.extend(results.iter().map(result));
@@ -33,19 +32,17 @@ pub(super) fn body(
     let mut body = json!({ "model": about.model, "messages": messages, "stream": true });
     if let Some(members) = body.as_object_mut() {
         if form == RequestForm::Full {
+            // Without it, the vendor reports no token counts. Older servers reject it.
             members.insert("stream_options".to_owned(), json!({ "include_usage": true }));
         }
         if let Some(tools) = tools(&request.tools) {
             members.insert("tools".to_owned(), json!(tools));
-            match request.options.tool_choice {
-                ModelToolChoice::Auto => {}
-                ModelToolChoice::Required => {
-                    drop(members.insert("tool_choice".to_owned(), json!("required")));
-                }
-                ModelToolChoice::None => {
-                    drop(members.insert("tool_choice".to_owned(), json!("none")));
-                }
-            }
+            let choice = match request.options.tool_choice {
+                ModelToolChoice::Auto => None,
+                ModelToolChoice::Required => Some("required"),
+                ModelToolChoice::None => Some("none"),
+            };
+            members.extend(choice.map(|choice| ("tool_choice".to_owned(), json!(choice))));
         }
         members.extend(request_options(request, max_tokens_member));
     }
@@ -66,14 +63,15 @@ fn request_options(
     members.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?))).collect()
 }
 
-/// Builds a message of the assistant.
-pub(super) fn assistant(text: &str, calls: &[RequestedCall]) -> Value {
+/// Builds a message of the assistant with these entries of `tool_calls`.
+pub(super) fn assistant(text: &str, calls: Vec<Value>) -> Value {
     let content = if text.is_empty() { Value::Null } else { json!(text) };
     let mut message = json!({ "role": "assistant", "content": content });
+    // The vendor rejects an empty list of calls.
     if !calls.is_empty()
         && let Some(members) = message.as_object_mut()
     {
-        members.insert("tool_calls".to_owned(), calls.iter().map(call).collect());
+        members.insert("tool_calls".to_owned(), Value::Array(calls));
     }
     message
 }
@@ -82,14 +80,16 @@ fn call(call: &RequestedCall) -> Value {
     // Some servers parse the arguments, so they must be an object whatever the model wrote.
     let is_object = serde_json::from_str::<Value>(&call.arguments).is_ok_and(|it| it.is_object());
     let text = if is_object { call.arguments.clone() } else { arguments(call).to_string() };
-    json!({
-        "id": call.id,
-        "type": "function",
-        "function": { "name": call.name, "arguments": text },
-    })
+    tool_call(Some(&call.id), &call.name, &text)
 }
 
-/// Returns the server's original message; calls without an id get ours.
+/// Builds an entry of `tool_calls`.
+pub(super) fn tool_call(id: Option<&str>, name: &str, arguments: &str) -> Value {
+    let function = json!({ "name": name, "arguments": arguments });
+    json!({ "id": id, "type": "function", "function": function })
+}
+
+/// Returns the server's original message, with our ids for calls without one.
 fn vendor_message(kept: &Value, calls: &[RequestedCall]) -> Value {
     let mut message = kept.clone();
     let entries = message.get_mut("tool_calls").and_then(Value::as_array_mut);

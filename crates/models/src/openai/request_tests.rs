@@ -94,7 +94,10 @@ fn what_the_server_said_goes_back_as_it_was_with_names_for_its_calls() {
         ]
     };
     assert_eq!(messages(conversation("openai"))[1], named);
-    assert_eq!(messages(conversation("ollama"))[1], assistant("", &calls));
+    assert_eq!(
+        messages(conversation("ollama"))[1],
+        assistant("", calls.iter().map(call).collect())
+    );
 }
 
 #[test]

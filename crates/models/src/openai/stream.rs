@@ -1,6 +1,6 @@
 //! Parses the event stream of a chat completion.
 
-use serde_json::{Value, json};
+use serde_json::Value;
 use switchboard_prompting::{
     Assembler, ModelAnswer, ModelDelta, NativeCall, StopReason, TokenUsage,
 };
@@ -8,9 +8,9 @@ use switchboard_wire::SseEvent;
 
 use super::content::content;
 use super::reasoning::ReasoningTrace;
+use super::request::{assistant, tool_call};
 use crate::protocol::{AnswerReader, BrokenAnswer, VendorRefusal};
 
-/// The parser state of one answer.
 #[derive(Debug, Default)]
 pub(super) struct OpenAiStream {
     text: String,
@@ -23,7 +23,6 @@ pub(super) struct OpenAiStream {
     done: bool,
 }
 
-/// A call that has started.
 #[derive(Debug)]
 struct PartialToolCall {
     index: usize,
@@ -69,6 +68,7 @@ impl AnswerReader for OpenAiStream {
 
     fn finish(self: Box<Self>) -> Result<ModelAnswer, BrokenAnswer> {
         let calls = self.calls.finish();
+        // Some servers send `[DONE]` without a finish reason. An empty answer is then a failure.
         let said_something = !self.text.is_empty() || !calls.is_empty();
         if self.stop.is_none() && !(self.done && said_something) {
             return Err(BrokenAnswer::Cut);
@@ -83,7 +83,11 @@ impl AnswerReader for OpenAiStream {
             }
             Some(other) => StopReason::Other(other.to_owned()),
         };
-        let mut message = message(&self.text, &calls);
+        let entry = |call: &NativeCall| {
+            let arguments = call.arguments.as_ref().map_or("{}", |arguments| &arguments.text);
+            tool_call(call.id.as_deref(), &call.name, arguments)
+        };
+        let mut message = assistant(&self.text, calls.iter().map(entry).collect());
         let kept = self.reasoning.add_to(&mut message).then_some(message);
         Ok(ModelAnswer { text: self.text, calls, stop, usage: self.usage, vendor_message: kept })
     }
@@ -109,7 +113,7 @@ impl OpenAiStream {
         }
     }
 
-    /// Collects a fragment of a call; returns a delta if the call starts with it.
+    /// Collects a fragment of a call, and announces the call if it starts here.
     fn take_call(&mut self, call: &Value) -> Option<ModelDelta> {
         let function = call.get("function");
         let word = |name: &str| function.and_then(|function| function.get(name)?.as_str());
@@ -148,31 +152,12 @@ impl OpenAiStream {
         self.usage = TokenUsage {
             input: count("/prompt_tokens").unwrap_or_default(),
             output: count("/completion_tokens").unwrap_or_default(),
+            // DeepSeek has its own name for it.
             cached: count("/prompt_tokens_details/cached_tokens")
                 .or_else(|| count("/prompt_cache_hit_tokens"))
                 .unwrap_or_default(),
         };
     }
-}
-
-/// Builds the message as it would be sent back.
-fn message(text: &str, calls: &[NativeCall]) -> Value {
-    let content = if text.is_empty() { Value::Null } else { json!(text) };
-    let mut message = json!({ "role": "assistant", "content": content });
-    let entry = |call: &NativeCall| {
-        let arguments = call.arguments.as_ref().map_or("{}", |arguments| &arguments.text);
-        json!({
-            "id": call.id,
-            "type": "function",
-            "function": { "name": call.name, "arguments": arguments },
-        })
-    };
-    if !calls.is_empty()
-        && let Some(members) = message.as_object_mut()
-    {
-        members.insert("tool_calls".to_owned(), calls.iter().map(entry).collect());
-    }
-    message
 }
 
 #[cfg(test)]

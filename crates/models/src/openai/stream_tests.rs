@@ -1,6 +1,7 @@
 //! Event streams of chat completions, as servers send them.
 
 use proptest::prelude::*;
+use serde_json::json;
 
 use super::*;
 use crate::test_values::{self, any_json, native, pieces};

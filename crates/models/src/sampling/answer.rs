@@ -6,7 +6,6 @@ use switchboard_prompting::{
     ChatMessage, Definitions, ModelAnswer, ModelInfo, ModelRequest, StopReason, estimate_tokens,
 };
 
-/// Converts an answer for the server that asked.
 pub(super) fn sample_result(
     said: ModelAnswer,
     about: &ModelInfo,
@@ -14,7 +13,7 @@ pub(super) fn sample_result(
     definitions: Option<&Definitions>,
 ) -> Result<SampleResult, String> {
     if said.stop == StopReason::Refused {
-        return Err("the vendor does not want to answer".to_owned());
+        return Err("the vendor refused to answer".to_owned());
     }
     let mut text = said.text;
     let stop_text = stop_position(&text, &asked.options.stop);
@@ -23,9 +22,9 @@ pub(super) fn sample_result(
     }
     let mut calls = Vec::new();
     for (number, call) in said.calls.into_iter().enumerate() {
-        let arguments = call.arguments.map_err(|error| format!("its call is wrong: {error}"))?;
+        let arguments = call.arguments.map_err(|error| format!("invalid tool call: {error}"))?;
         let arguments: Value = serde_json::from_str(&arguments.text)
-            .map_err(|error| format!("the arguments of its call are wrong: {error}"))?;
+            .map_err(|error| format!("invalid arguments of a tool call: {error}"))?;
         let (name, arguments) = match definitions {
             Some(known) => {
                 (known.model_name(&call.name).to_owned(), known.restore(&call.name, arguments))
@@ -44,7 +43,7 @@ pub(super) fn sample_result(
     };
     let counted = said.usage.input + said.usage.output;
     let tokens = match usize::try_from(counted).unwrap_or(usize::MAX) {
-        // Estimate if the vendor reports no usage, so that the tokens still count.
+        // Estimate if the vendor reports no usage: servers have a token budget.
         0 => estimate_tokens(&request_text(asked)) + estimate_tokens(&text),
         counted => counted,
     };

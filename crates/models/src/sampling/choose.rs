@@ -7,12 +7,11 @@ use switchboard_core::ModelPreferences;
 
 use crate::providers::provider_spec;
 
-/// Parts of model names that indicate a small, fast and cheap model.
+// Parts of model names that indicate a small, fast and cheap model.
 const SMALL_MODEL_MARKS: [&str; 8] =
     ["mini", "nano", "haiku", "flash", "lite", "small", "tiny", "fast"];
 
-/// Chooses a profile: the configured one if it is mandatory, otherwise the first that a hint
-/// matches, one that fits the priorities, or the default.
+/// Chooses a profile by the only one allowed, the hints, the priorities, or the default.
 pub(super) fn choose(
     profiles: &BTreeMap<String, ModelProfile>,
     usual: Option<&str>,
@@ -23,6 +22,7 @@ pub(super) fn choose(
         return is_known.then(|| only.clone());
     }
     let hinted = wishes.hints.iter().find_map(|hint| {
+        // By the protocol, hints are substrings of model names, in order of preference.
         let hint = hint.trim().to_lowercase();
         let meant = |profile: &&ModelProfile| {
             [&profile.model, &profile.name].iter().any(|name| name.to_lowercase().contains(&hint))
@@ -51,6 +51,7 @@ fn size_preference(wishes: &ModelPreferences) -> Option<SizePreference> {
     match (light, wishes.intelligence) {
         (None, None) => None,
         (Some(light), Some(good)) if (light - good).abs() < f64::EPSILON => None,
+        // A priority that the server leaves out counts as neutral.
         (Some(light), good) if light > good.unwrap_or(0.5) => Some(SizePreference::Small),
         (light, Some(good)) if good > light.unwrap_or(0.5) => Some(SizePreference::Large),
         _ => None,

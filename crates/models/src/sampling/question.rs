@@ -11,9 +11,9 @@ use switchboard_prompting::{
     ModelToolChoice, PromptOptions, RequestedCall, ShownServer, ShownTool, definitions,
 };
 
-const AUDIO_LEFT_OUT: &str = "(A recording was left out: this model cannot listen.)";
+const AUDIO_LEFT_OUT: &str = "(A recording was left out: this model does not accept audio.)";
 
-/// Converts a request; returns it with the tool definitions, which map names back.
+/// Converts a request. The tool definitions map names back.
 pub(super) fn question(
     request: &SampleRequest,
     about: &ModelInfo,
@@ -64,7 +64,7 @@ fn tools(request: &SampleRequest, about: &ModelInfo) -> Result<Option<Definition
     Ok(Some(definitions(&[server], vendor, &PromptOptions::default())))
 }
 
-/// Converts a message into one or two of ours: results are separate messages.
+/// Converts a message. Results become a separate message.
 fn push_message(
     message: &SampleMessage,
     shown: &impl Fn(&str) -> String,
@@ -94,6 +94,7 @@ fn push_message(
             }),
         }
     }
+    // Before the text: vendors expect results right after the calls.
     if !results.is_empty() {
         messages.push(ChatMessage::Results { results });
     }

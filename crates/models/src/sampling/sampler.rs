@@ -20,21 +20,20 @@ use crate::providers::model_info;
 /// Answers sampling requests of servers with the configured models.
 pub struct ModelSampler {
     profiles: BTreeMap<String, ModelProfile>,
-    /// The profile used if no preference decides.
     usual: Option<String>,
     environment: Environment,
     open: Mutex<BTreeMap<String, Arc<dyn Model>>>,
 }
 
 impl ModelSampler {
-    /// Creates a sampler. `usual` is the default: a profile or `provider:model`. Without it, a
-    /// single configured profile is the default.
+    /// Creates a sampler with the default `usual`, which is a profile or `provider:model`.
     #[must_use]
     pub fn new(
         profiles: BTreeMap<String, ModelProfile>,
         usual: Option<&str>,
         environment: Environment,
     ) -> Self {
+        // With several profiles and no default, guessing could spend the user's money.
         let only = || profiles.keys().next().filter(|_| profiles.len() == 1).cloned();
         let usual = usual.map(str::to_owned).or_else(only);
         Self { profiles, usual, environment, open: Mutex::default() }
@@ -49,7 +48,7 @@ impl ModelSampler {
         if let Some(model) = models.get(name) {
             return Ok(Arc::clone(model));
         }
-        let profile = self.profile(name).ok_or_else(|| format!("there is no model `{name}`"))?;
+        let profile = self.profile(name).ok_or_else(|| format!("unknown model `{name}`"))?;
         let model = open(&profile, &self.environment).map_err(|error| error.to_string())?;
         models.insert(name.to_owned(), Arc::clone(&model));
         Ok(model)
@@ -59,7 +58,7 @@ impl ModelSampler {
         let model = self.model(&request.profile)?;
         let about = model.info();
         let (question, definitions) = question(request, about)?;
-        // The deltas are discarded, since the server gets the complete answer.
+        // A closed channel discards the deltas: the server gets the complete answer.
         let (heard, nobody) = mpsc::channel(1);
         drop(nobody);
         let said = model.answer(&question, &heard).await.map_err(|error| error.to_string())?;

@@ -14,7 +14,6 @@ use super::script::{Captures, ModelScript, ScriptOrder, answers, captured_before
 use super::turn::{PlayedTurn, play};
 use crate::listener::DeltaListener;
 
-/// A model that answers from a script.
 pub(crate) struct ScriptedModel {
     about: ModelInfo,
     file: PathBuf,
@@ -22,7 +21,7 @@ pub(crate) struct ScriptedModel {
     progress: Mutex<ScriptProgress>,
 }
 
-/// The progress of a script that is played in sequence.
+// The progress of a script that is played in sequence.
 #[derive(Default)]
 struct ScriptProgress {
     next: usize,
@@ -32,14 +31,13 @@ struct ScriptProgress {
 impl ScriptedModel {
     pub(crate) fn open(about: ModelInfo, file: &Path) -> Result<Self, ModelError> {
         let shown = excerpt_text(&file.display().to_string(), 200);
-        let text = std::fs::read_to_string(file).map_err(|error| {
-            let message = format!("the script `{shown}` cannot be read: {error}");
-            ModelError::new(ModelErrorKind::Profile, message)
-        })?;
-        let script = serde_json::from_str(&text).map_err(|error| {
-            let message = format!("the script `{shown}` is not right: {error}");
-            ModelError::new(ModelErrorKind::Profile, message)
-        })?;
+        let wrong = |what: String| {
+            ModelError::new(ModelErrorKind::Profile, format!("the script `{shown}` {what}"))
+        };
+        let text = std::fs::read_to_string(file)
+            .map_err(|error| wrong(format!("cannot be read: {error}")))?;
+        let script =
+            serde_json::from_str(&text).map_err(|error| wrong(format!("is not valid: {error}")))?;
         Ok(Self { about, file: file.to_owned(), script, progress: Mutex::default() })
     }
 
@@ -53,6 +51,7 @@ impl ScriptedModel {
                 let mut progress = self.progress.lock();
                 let ScriptProgress { next, captured } = &mut *progress;
                 let played = self.turn(*next, request, captured)?;
+                // Only after success, so that a retry gets the same turn.
                 *next += 1;
                 Ok(played)
             }
@@ -73,7 +72,7 @@ impl ScriptedModel {
         let Some(turn) = self.script.turns.get(index) else {
             let count = self.script.turns.len();
             let turns = if count == 1 { "turn" } else { "turns" };
-            return Err(wrong(format!("it has {count} {turns}, and turn {number} was asked for")));
+            return Err(wrong(format!("it has {count} {turns}, but turn {number} was requested")));
         };
         if !turn.calls.is_empty() && matches!(self.about.calls, CallMode::Text(_)) {
             return Err(wrong(format!("turn {number} has native calls"))

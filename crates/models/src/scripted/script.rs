@@ -16,11 +16,9 @@ pub(super) struct ModelScript {
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum ScriptOrder {
-    /// The turn after as many as the conversation has answers, so that rewinding the conversation
-    /// rewinds the script.
+    // The number of answers so far selects the turn, so rewinding a conversation rewinds it.
     #[default]
     History,
-    /// The turn after the last one played.
     Sequence,
 }
 
@@ -43,7 +41,7 @@ pub(super) struct ScriptTurn {
     pub(super) chunk: Option<usize>,
     #[serde(default)]
     pub(super) delay_ms: u64,
-    /// The alternative turn if `expect` does not match.
+    // The alternative turn if `expect` does not match.
     #[serde(rename = "or")]
     otherwise: Option<Box<Self>>,
 }
@@ -59,7 +57,6 @@ impl ScriptTurn {
     }
 }
 
-/// A part of a message that later turns can use.
 #[derive(Debug, Deserialize)]
 pub(super) struct TextCapture {
     #[serde(default)]
@@ -92,11 +89,10 @@ pub(super) struct ScriptedUsage {
     cached: u64,
 }
 
-/// The captured texts, by name.
 pub(super) type Captures = BTreeMap<String, String>;
 
 impl TextCapture {
-    /// Returns the text between the marks; without the second mark, the rest after the first.
+    /// Returns the text between the marks, or all after the first if there is no second.
     pub(super) fn find<'a>(&self, text: &'a str) -> Option<&'a str> {
         let (_, rest) = text.split_once(&*self.after)?;
         if self.before.is_empty() {
@@ -123,12 +119,10 @@ impl From<ScriptedUsage> for TokenUsage {
     }
 }
 
-/// Counts the answers in a conversation.
 pub(super) fn answers(messages: &[ChatMessage]) -> usize {
     messages.iter().filter(|message| matches!(message, ChatMessage::Assistant { .. })).count()
 }
 
-/// Returns the text of the newest message.
 pub(super) fn newest(messages: &[ChatMessage]) -> String {
     match messages.last() {
         Some(ChatMessage::User { text, .. } | ChatMessage::Assistant { text, .. }) => text.clone(),
@@ -140,7 +134,7 @@ pub(super) fn newest(messages: &[ChatMessage]) -> String {
     }
 }
 
-/// Returns the captures of a conversation up to its last answer.
+/// Returns the captures of all turns up to the last answer.
 pub(super) fn captured_before(turns: &[ScriptTurn], messages: &[ChatMessage]) -> Captures {
     let is_answer =
         |(_, message): &(usize, &ChatMessage)| matches!(message, ChatMessage::Assistant { .. });

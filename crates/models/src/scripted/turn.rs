@@ -8,11 +8,9 @@ use switchboard_text::excerpt_text;
 
 use super::script::{Captures, ScriptTurn};
 
-/// Maximum number of characters quoted from an unexpected message.
 const MAX_QUOTE_CHARS: usize = 200;
 const CHUNK_CHARS: usize = 16;
 
-/// A turn ready to be streamed.
 #[derive(Debug)]
 pub(super) struct PlayedTurn {
     pub(super) deltas: Vec<ModelDelta>,
@@ -32,13 +30,13 @@ pub(super) fn play(
         if !newest.contains(expected.as_str()) {
             let there = excerpt_text(newest, MAX_QUOTE_CHARS);
             let expected = excerpt_text(expected, MAX_QUOTE_CHARS);
-            return Err(format!("turn {number} expects `{expected}`, but was told `{there}`"));
+            return Err(format!("turn {number} expects `{expected}`, but got `{there}`"));
         }
     }
     for (name, capture) in &turn.capture {
         let Some(found) = capture.find(newest) else {
             let there = excerpt_text(newest, MAX_QUOTE_CHARS);
-            return Err(format!("turn {number} finds nothing for `{name}` in `{there}`"));
+            return Err(format!("turn {number} cannot capture `{name}` from `{there}`"));
         };
         captured.insert(name.clone(), found.to_owned());
     }
@@ -61,8 +59,7 @@ fn calls(turn: &ScriptTurn, number: usize, captured: &Captures) -> Vec<NativeCal
         let id = format!("call_{number}_{}", index + 1);
         let mut arguments = call.arguments.clone();
         fill_value(&mut arguments, captured);
-        // A string is used verbatim as the model's output, so that a script can contain invalid
-        // JSON.
+        // A string is the model's output verbatim, so that a script can contain invalid JSON.
         let text = match arguments {
             Value::Null => String::new(),
             Value::String(text) => text,
@@ -160,10 +157,10 @@ mod tests {
     #[test]
     fn what_was_expected_and_what_was_there_is_told() {
         for (value, message) in [
-            (json!({"expect": ["cold", "snow"]}), "turn 1 expects `snow`, but was told `cold sun`"),
+            (json!({"expect": ["cold", "snow"]}), "turn 1 expects `snow`, but got `cold sun`"),
             (
                 json!({"capture": {"t": {"after": "T: "}}}),
-                "turn 1 finds nothing for `t` in `cold sun`",
+                "turn 1 cannot capture `t` from `cold sun`",
             ),
         ] {
             let error = play(&turn(value), 1, "cold sun", &mut Captures::new()).unwrap_err();

@@ -9,18 +9,18 @@ use switchboard_prompting::ModelAnswer;
 use switchboard_wire::{SseEvent, SseEvents, parse_retry_after};
 use tokio::time::timeout;
 
-use super::failure;
-use super::failure::AttemptFailure;
+use super::failure::{self, AttemptFailure};
 use super::remote::RemoteParts;
 use crate::listener::DeltaListener;
 use crate::protocol::{AnswerReader, BrokenAnswer, VendorRefusal};
 
+// Far above any real answer. The limits only stop a faulty server from exhausting memory.
 const MAX_EVENT_BYTES: usize = 16 << 20;
 const MAX_ANSWER_BYTES: usize = 64 << 20;
 const MAX_REFUSAL_BYTES: usize = 64 << 10;
-/// How long reading the body of a refusal may take; without it only the status is reported.
+// After this time, only the status of a refusal is reported.
 const REFUSAL_TIMEOUT: Duration = Duration::from_secs(10);
-/// How long to wait for the end of a stream, since only a fully read connection is reused.
+// Only a fully read connection is reused, so the end of the stream is worth a short wait.
 const END_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// Makes one attempt and forwards deltas to the listener.
@@ -41,6 +41,7 @@ pub(super) async fn attempt(
         return Err(failure::refusal_failure(parts, &refusal(response).await));
     }
     let kind = content_type(&response);
+    // The page of a proxy or a login, with status 200.
     if kind.contains("html") {
         let body = limited_bytes(response, MAX_REFUSAL_BYTES, REFUSAL_TIMEOUT).await;
         return Err(failure::unexpected_body(parts, &String::from_utf8_lossy(&body)));
@@ -51,15 +52,12 @@ pub(super) async fn attempt(
     let is_stream = kind.contains("event-stream");
     match read_stream(parts, response, listener).await {
         Err(StreamReadError::Nothing) if !is_stream => Err(failure::unexpected_body(parts, "")),
-        Err(StreamReadError::Nothing) => {
-            Err(failure::truncated_answer(parts, "it ended before it began"))
-        }
+        Err(StreamReadError::Nothing) => Err(failure::truncated_answer(parts, "it is empty")),
         Err(StreamReadError::Failed(failure)) => Err(failure),
         Ok(said) => Ok(said),
     }
 }
 
-/// Reads the refusal in a response.
 pub(super) async fn refusal(response: Response) -> VendorRefusal {
     let status = response.status().as_u16();
     let asked = retry_after(response.headers(), SystemTime::now());
@@ -69,8 +67,9 @@ pub(super) async fn refusal(response: Response) -> VendorRefusal {
     refusal
 }
 
-/// Returns how long the vendor asks to wait. Some vendors send milliseconds in a separate header.
+/// Returns how long the vendor asks to wait.
 fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
+    // Some vendors also send milliseconds, in a header of their own.
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
     let exact = text("retry-after-ms").and_then(|value| value.parse().ok());
     match exact.filter(|value: &f64| value.is_finite()) {
@@ -79,13 +78,12 @@ fn retry_after(headers: &HeaderMap, now: SystemTime) -> Option<Duration> {
     }
 }
 
-/// Returns the content type of a response, in lower case.
 pub(super) fn content_type(response: &Response) -> String {
     let value = response.headers().get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     value.unwrap_or_default().to_lowercase()
 }
 
-/// Reads the beginning of a body, within a size and a time limit.
+/// Reads as much of a body as the limits allow.
 async fn limited_bytes(mut response: Response, limit_bytes: usize, limit: Duration) -> Vec<u8> {
     let mut body = Vec::new();
     let reading = async {
@@ -101,13 +99,13 @@ async fn limited_bytes(mut response: Response, limit_bytes: usize, limit: Durati
     body
 }
 
-/// Reads a JSON response to a streaming request: an error, or the answer of a server that cannot
-/// stream.
+/// Reads a JSON response to a streaming request.
 async fn read_whole(
     parts: &RemoteParts,
     response: Response,
     listener: &mut DeltaListener<'_>,
 ) -> Result<ModelAnswer, AttemptFailure> {
+    // An error that is sent with status 200, or the answer of a server that cannot stream.
     let body = limited_bytes(response, MAX_EVENT_BYTES, parts.patience.silence).await;
     let event = SseEvent { name: String::new(), data: body.into() };
     let mut reader = parts.spec.protocol.reader();
@@ -126,7 +124,6 @@ async fn read_whole(
 }
 
 enum StreamReadError {
-    /// The stream had no events.
     Nothing,
     Failed(AttemptFailure),
 }
@@ -169,12 +166,12 @@ async fn read_stream(
     finish(parts, reader, ended).map_err(StreamReadError::Failed)
 }
 
-/// Completes the answer. A connection failure after the end of the answer is ignored.
 fn finish(
     parts: &RemoteParts,
     reader: Box<dyn AnswerReader>,
     ended: Option<AttemptFailure>,
 ) -> Result<ModelAnswer, AttemptFailure> {
+    // If the answer is complete, a connection that failed afterwards does not matter.
     reader.finish().map_err(|error| ended.unwrap_or_else(|| failure::broken_answer(parts, &error)))
 }
 

@@ -8,10 +8,9 @@ use switchboard_text::excerpt_text;
 use super::remote::RemoteParts;
 use crate::protocol::{BrokenAnswer, RefusalMeaning, VendorRefusal};
 
-/// Maximum number of characters of a quotation.
 const MAX_QUOTE_CHARS: usize = 300;
 
-/// A failed attempt.
+/// A failed attempt, and whether another one can help.
 #[derive(Debug)]
 pub(super) struct AttemptFailure {
     pub(super) error: ModelError,
@@ -21,14 +20,14 @@ pub(super) struct AttemptFailure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Remedy {
     Nothing,
-    /// Wait, for the time that the vendor gave if any.
+    // For the time that the vendor requested, if any.
     Wait(Option<Duration>),
     Reconnect,
-    /// Retry, because the answer was truncated.
+    // The answer was truncated.
     AskAgain,
-    /// Retry, because the answer could not be parsed.
+    // The answer could not be parsed.
     ReadAgain,
-    /// Retry in the plain form, because the server may not support all members.
+    // The server may not support all members, so retry in the plain form.
     AskLess,
 }
 
@@ -43,62 +42,61 @@ impl AttemptFailure {
     }
 }
 
-/// Describes a refusal by the vendor.
 pub(super) fn refusal_failure(parts: &RemoteParts, refusal: &VendorRefusal) -> AttemptFailure {
     let meaning =
         parts.spec.protocol.refusal_meaning(refusal).unwrap_or_else(|| refusal.status_meaning());
     let vendor = &parts.about.provider;
     let model = &parts.about.model;
     let said = refusal_text(parts, refusal);
-    match meaning {
-        RefusalMeaning::BadKey => AttemptFailure::new(
-            ModelErrorKind::BadKey,
-            format!("`{vendor}` does not accept the key{said}"),
-            Remedy::Nothing,
-        )
-        .with_hint(key_hint(parts)),
-        RefusalMeaning::UnknownModel => AttemptFailure::new(
-            ModelErrorKind::UnknownModel,
-            format!("`{vendor}` has no model `{model}`{said}"),
-            Remedy::Nothing,
-        )
-        .with_hint((parts.spec.missing_model_hint)(model)),
-        RefusalMeaning::TooLong => AttemptFailure::new(
-            ModelErrorKind::TooLong,
-            format!("the conversation is too long for the model `{model}`{said}"),
-            Remedy::Nothing,
-        ),
-        RefusalMeaning::UsedUp => AttemptFailure::new(
-            ModelErrorKind::Busy,
-            format!("the quota or the credit at `{vendor}` is used up{said}"),
-            Remedy::Nothing,
-        )
-        .with_hint("look at the plan and the billing of the account"),
-        RefusalMeaning::Busy => AttemptFailure::new(
-            ModelErrorKind::Busy,
-            format!("`{vendor}` cannot answer at the moment{said}"),
-            Remedy::Wait(refusal.wait),
-        )
-        .with_hint("try again later"),
-        RefusalMeaning::BadRequest => AttemptFailure::new(
-            ModelErrorKind::BadRequest,
-            format!("`{vendor}` does not take the request{said}"),
-            Remedy::AskLess,
-        ),
-        RefusalMeaning::WrongAddress => AttemptFailure::new(
-            ModelErrorKind::Profile,
-            format!("no model answers at the address of `{}`{said}", parts.about.profile),
-            Remedy::Nothing,
-        )
-        .with_hint(ADDRESS_HINT),
-    }
+    let (kind, message) = match meaning {
+        RefusalMeaning::BadKey => {
+            (ModelErrorKind::BadKey, format!("`{vendor}` rejected the API key"))
+        }
+        RefusalMeaning::UnknownModel => {
+            (ModelErrorKind::UnknownModel, format!("`{vendor}` has no model `{model}`"))
+        }
+        RefusalMeaning::TooLong => {
+            let message = format!("the conversation is too long for the model `{model}`");
+            (ModelErrorKind::TooLong, message)
+        }
+        RefusalMeaning::UsedUp => {
+            (ModelErrorKind::Busy, format!("the quota or credit at `{vendor}` is used up"))
+        }
+        RefusalMeaning::Busy => {
+            (ModelErrorKind::Busy, format!("`{vendor}` is busy or limits the rate of requests"))
+        }
+        RefusalMeaning::BadRequest => {
+            (ModelErrorKind::BadRequest, format!("`{vendor}` rejected the request"))
+        }
+        RefusalMeaning::WrongAddress => {
+            let profile = &parts.about.profile;
+            (ModelErrorKind::Profile, format!("the address of `{profile}` is not a model API"))
+        }
+    };
+    let hint = match meaning {
+        RefusalMeaning::BadKey => Some(key_hint(parts)),
+        RefusalMeaning::UnknownModel => Some((parts.spec.missing_model_hint)(model)),
+        RefusalMeaning::UsedUp => Some("check the plan and the billing of the account".to_owned()),
+        RefusalMeaning::Busy => Some("try again later".to_owned()),
+        RefusalMeaning::WrongAddress => Some(ADDRESS_HINT.to_owned()),
+        RefusalMeaning::TooLong | RefusalMeaning::BadRequest => None,
+    };
+    let remedy = match meaning {
+        RefusalMeaning::Busy => Remedy::Wait(refusal.wait),
+        RefusalMeaning::BadRequest => Remedy::AskLess,
+        RefusalMeaning::BadKey
+        | RefusalMeaning::UnknownModel
+        | RefusalMeaning::TooLong
+        | RefusalMeaning::UsedUp
+        | RefusalMeaning::WrongAddress => Remedy::Nothing,
+    };
+    AttemptFailure { error: ModelError { kind, message: message + &said, hint }, remedy }
 }
 
-/// Describes an answer that could not be read to its end.
 pub(super) fn broken_answer(parts: &RemoteParts, broken: &BrokenAnswer) -> AttemptFailure {
     let vendor = &parts.about.provider;
     match broken {
-        BrokenAnswer::Cut => truncated_answer(parts, "it ended in the middle"),
+        BrokenAnswer::Cut => truncated_answer(parts, "it is incomplete"),
         BrokenAnswer::Malformed(what) => {
             let what = quote(&parts.access.without_secrets(what));
             let message = format!("the answer of `{vendor}` cannot be read: {what}");
@@ -108,25 +106,21 @@ pub(super) fn broken_answer(parts: &RemoteParts, broken: &BrokenAnswer) -> Attem
     }
 }
 
-/// Describes a truncated answer.
 pub(super) fn truncated_answer(parts: &RemoteParts, why: &str) -> AttemptFailure {
     let message = format!("the answer of `{}` broke off: {why}", parts.about.provider);
     AttemptFailure::new(ModelErrorKind::CutOff, message, Remedy::AskAgain)
 }
 
-/// Describes a timeout without data.
 pub(super) fn silence_timeout(parts: &RemoteParts, limit: Duration) -> AttemptFailure {
-    truncated_answer(parts, &format!("nothing came for {} s", limit.as_secs_f64()))
+    truncated_answer(parts, &format!("no data for {} s", limit.as_secs_f64()))
 }
 
-/// Describes an answer that exceeds the size limit.
 pub(super) fn oversized_answer(parts: &RemoteParts, limit_bytes: usize) -> AttemptFailure {
     let vendor = &parts.about.provider;
     let message = format!("the answer of `{vendor}` is longer than {} MiB", limit_bytes >> 20);
     AttemptFailure::new(ModelErrorKind::Malformed, message, Remedy::Nothing)
 }
 
-/// Describes a response that is not an event stream.
 pub(super) fn unexpected_body(parts: &RemoteParts, body: &str) -> AttemptFailure {
     let vendor = &parts.about.provider;
     let what = if is_page(body) {
@@ -140,7 +134,6 @@ pub(super) fn unexpected_body(parts: &RemoteParts, body: &str) -> AttemptFailure
     AttemptFailure::new(ModelErrorKind::Malformed, message, Remedy::Nothing).with_hint(ADDRESS_HINT)
 }
 
-/// Describes a request that could not be sent.
 pub(super) fn send_failure(parts: &RemoteParts, error: &reqwest::Error) -> AttemptFailure {
     let vendor = &parts.about.provider;
     let why = quote(&parts.access.without_secrets(&causes(error)));
@@ -156,7 +149,7 @@ pub(super) fn send_failure(parts: &RemoteParts, error: &reqwest::Error) -> Attem
     truncated_answer(parts, &why)
 }
 
-const ADDRESS_HINT: &str = "check `baseUrl`: it may lack `/v1`, or belong to something else";
+const ADDRESS_HINT: &str = "check `baseUrl`: it may lack `/v1`, or belong to another service";
 
 fn refusal_text(parts: &RemoteParts, refusal: &VendorRefusal) -> String {
     let status = refusal.status.map(|status| format!(" (HTTP status {status})"));
@@ -169,12 +162,13 @@ fn refusal_text(parts: &RemoteParts, refusal: &VendorRefusal) -> String {
 fn key_hint(parts: &RemoteParts) -> String {
     match &parts.access.key_variable {
         Some(variable) => format!("check the key in the environment variable `{variable}`"),
-        None => "name the environment variable of the key with `apiKeyEnv`".to_owned(),
+        None => "set `apiKeyEnv` to the name of the environment variable with the key".to_owned(),
     }
 }
 
-/// Formats an error with its causes but without the URL, which may contain secrets.
+/// Formats the causes of an error.
 fn causes(error: &reqwest::Error) -> String {
+    // Not the error itself: its text contains the URL, which may contain secrets.
     let mut causes: Vec<String> = Vec::new();
     let mut next = std::error::Error::source(error);
     while let Some(cause) = next {
@@ -185,7 +179,7 @@ fn causes(error: &reqwest::Error) -> String {
         next = cause.source();
     }
     if causes.is_empty() {
-        let kind = if error.is_timeout() { "the time ran out" } else { "the request failed" };
+        let kind = if error.is_timeout() { "the request timed out" } else { "the request failed" };
         return kind.to_owned();
     }
     causes.join(": ")
@@ -199,6 +193,7 @@ fn quote(text: &str) -> String {
             line.push(' ');
         }
         line.push_str(word);
+        // The excerpt is shorter. There is no point in collapsing megabytes of white space.
         if line.len() > 8 * MAX_QUOTE_CHARS {
             break;
         }
@@ -206,7 +201,6 @@ fn quote(text: &str) -> String {
     excerpt_text(&line, MAX_QUOTE_CHARS)
 }
 
-/// Returns whether a text is an HTML page.
 fn is_page(text: &str) -> bool {
     let start: String = text.trim_start().chars().take(14).collect();
     let start = start.to_lowercase();

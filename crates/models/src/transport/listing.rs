@@ -9,20 +9,18 @@ use switchboard_text::{excerpt_text, nearest_names};
 use tokio::time::timeout;
 
 use super::attempt::{content_type, refusal};
-use super::failure;
-use super::failure::AttemptFailure;
+use super::failure::{self, AttemptFailure};
 use super::remote::RemoteParts;
 use crate::protocol::{ModelChecks, VendorRefusal};
 use crate::providers::ProviderSpec;
 
 const MAX_LIST_BYTES: usize = 16 << 20;
 const LIST_TIMEOUT: Duration = Duration::from_secs(20);
-/// Maximum number of names suggested for an unknown model.
 const MAX_NEAR_NAMES: usize = 3;
-/// Maximum number of models that are all listed in a hint.
+// A hint lists all models of a vendor that has no more than these, such as a local server.
 const MAX_NAMED_MODELS: usize = 8;
 
-/// Checks that the model is available; returns a sentence for a person.
+/// Checks that the model is available, and returns a sentence for a person.
 pub(super) async fn check(parts: &RemoteParts) -> Result<String, ModelError> {
     match timeout(LIST_TIMEOUT, probe(parts)).await {
         Ok(found) => found.map_err(|failure| failure.error),
@@ -33,6 +31,7 @@ pub(super) async fn check(parts: &RemoteParts) -> Result<String, ModelError> {
 /// Returns a hint with the names closest to the model's.
 pub(super) async fn near_names(parts: &RemoteParts) -> Option<String> {
     let checks = parts.spec.protocol.checks(&parts.access, &parts.about.model);
+    // Shorter than a check: the user already waits for an error, and this only adds a hint.
     let listed = timeout(LIST_TIMEOUT / 4, fetch(parts, checks.list)).await.ok()?.ok()?;
     let FetchedList::Value(listed) = listed else { return None };
     hint(&parts.about.model, &names(&listed))
@@ -102,6 +101,7 @@ async fn fetch(parts: &RemoteParts, address: Url) -> Result<FetchedList, Attempt
     if !response.status().is_success() {
         return Ok(FetchedList::Refused(refusal(response).await));
     }
+    // Some proxies send a page with status 200.
     let is_page = content_type(&response).contains("html");
     let body = body(parts, response).await?;
     match serde_json::from_slice(&body) {
@@ -110,7 +110,7 @@ async fn fetch(parts: &RemoteParts, address: Url) -> Result<FetchedList, Attempt
             let text: String = String::from_utf8_lossy(&body).chars().take(2_000).collect();
             let mut failure = failure::unexpected_body(parts, &text);
             let vendor = &parts.about.provider;
-            failure.error.message = format!("`{vendor}` answered with something else than JSON");
+            failure.error.message = format!("`{vendor}` answered with something other than JSON");
             Err(failure)
         }
     }
@@ -129,7 +129,7 @@ async fn body(parts: &RemoteParts, mut response: Response) -> Result<Vec<u8>, At
     Ok(body)
 }
 
-/// Returns the names in a list of models, in any vendor's format.
+/// Returns the names in a list in the format of any vendor.
 fn names(listed: &Value) -> Vec<String> {
     let entries = ["data", "models"].iter().find_map(|name| listed.get(name)?.as_array());
     let entries = entries.or_else(|| listed.as_array()).into_iter().flatten();
@@ -157,7 +157,7 @@ fn hint(model: &str, names: &[String]) -> Option<String> {
     }
     let all: Vec<&str> = names.iter().map(String::as_str).collect();
     let few = !all.is_empty() && all.len() <= MAX_NAMED_MODELS;
-    few.then(|| format!("there is only {}", quoted(&all)))
+    few.then(|| format!("available models: {}", quoted(&all)))
 }
 
 #[cfg(test)]
@@ -198,7 +198,7 @@ mod tests {
     fn a_wrong_name_is_answered_with_near_ones_or_with_the_few_there_are() {
         let names = ["gpt-large".to_owned(), "other".to_owned()];
         assert_eq!(hint("gpt-lrge", &names).unwrap(), "did you mean `gpt-large`?");
-        assert_eq!(hint("zzz", &names).unwrap(), "there is only `gpt-large`, `other`");
+        assert_eq!(hint("zzz", &names).unwrap(), "available models: `gpt-large`, `other`");
         assert_eq!(hint("zzz", &[]), None);
     }
 }

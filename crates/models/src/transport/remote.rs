@@ -21,7 +21,6 @@ use crate::listener::DeltaListener;
 use crate::protocol::RequestForm;
 use crate::providers::ProviderSpec;
 
-/// The parts of a [`RemoteModel`].
 pub(crate) struct RemoteParts {
     pub(crate) about: ModelInfo,
     pub(crate) spec: &'static ProviderSpec,
@@ -31,10 +30,9 @@ pub(crate) struct RemoteParts {
     pub(crate) client: HttpClient,
 }
 
-/// A model at a vendor.
 pub(crate) struct RemoteModel {
     parts: RemoteParts,
-    /// Whether the server accepts only the plain form of requests.
+    /// Whether the server rejected the full form, to save later requests the detour.
     is_plain: AtomicBool,
 }
 
@@ -68,6 +66,7 @@ impl RemoteModel {
             match plan.after(failure) {
                 NextAttempt::GiveUp(error) => return Err(self.with_near_names(error).await),
                 NextAttempt::Ask { wait } => {
+                    // The listener discards its partial text, or it would show both answers.
                     let broke_off = matches!(remedy, Remedy::AskAgain | Remedy::ReadAgain);
                     if broke_off || listener.has_partial_answer() {
                         listener.send(ModelDelta::Restarted { why: why.clone() }).await;
@@ -87,7 +86,7 @@ impl RemoteModel {
         body.to_string().into()
     }
 
-    /// Adds a hint with similar names to an unknown-model error.
+    // The vendor's own list is the best hint for a mistyped name.
     async fn with_near_names(&self, error: ModelError) -> ModelError {
         if error.kind != ModelErrorKind::UnknownModel {
             return error;

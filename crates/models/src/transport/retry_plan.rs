@@ -8,6 +8,7 @@ use switchboard_prompting::ModelError;
 use super::failure::{AttemptFailure, Remedy};
 use crate::protocol::RequestForm;
 
+// A cut or unreadable answer is retried less often, because each retry costs its tokens again.
 const MAX_BUSY_RETRIES: u32 = 3;
 const MAX_CUT_RETRIES: u32 = 2;
 const MAX_UNREADABLE_RETRIES: u32 = 1;
@@ -16,14 +17,12 @@ const MAX_UNREACHABLE_RETRIES: u32 = 1;
 /// Time limits and delays of the requests to a vendor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RetryPolicy {
-    /// How long a vendor may take to start an answer. A local server may have to load the model
-    /// first.
+    /// How long a vendor may take to start an answer.
     pub beginning: Duration,
     /// How long an answer may pause between two events.
     pub silence: Duration,
-    /// The initial back-off for a busy vendor; doubled on every retry.
+    /// The initial back-off for a busy vendor, doubled on every retry.
     pub back_off: Duration,
-    /// Maximum delay that a vendor can request.
     pub longest_wait: Duration,
 }
 
@@ -42,11 +41,11 @@ impl RetryPolicy {
     /// Returns the limits for a server on the user's own machine.
     #[must_use]
     pub fn local() -> Self {
+        // The server may have to load the model from disk first.
         Self { beginning: Duration::from_secs(600), ..Self::default() }
     }
 }
 
-/// The retries made so far.
 pub(super) struct RetryPlan<'a> {
     patience: &'a RetryPolicy,
     form: RequestForm,
@@ -56,12 +55,10 @@ pub(super) struct RetryPlan<'a> {
     unreachable: u32,
 }
 
-/// The decision after a failure.
+/// The decision after a failure: a retry, or an error if none is left or can help.
 #[derive(Debug, PartialEq)]
 pub(super) enum NextAttempt {
-    /// Retry, immediately or after a delay.
     Ask { wait: Option<Duration> },
-    /// No retry is left, or none can help.
     GiveUp(ModelError),
 }
 
@@ -70,7 +67,6 @@ impl<'a> RetryPlan<'a> {
         Self { patience, form, busy: 0, cut: 0, unreadable: 0, unreachable: 0 }
     }
 
-    /// Returns the form of the next request.
     pub(super) fn form(&self) -> RequestForm {
         self.form
     }
@@ -111,14 +107,15 @@ impl<'a> RetryPlan<'a> {
 
     /// Returns whether the delay that the vendor requested fits into the remaining retries.
     fn can_wait(&self, asked: Option<Duration>) -> bool {
+        // Each wait is capped, so a longer request can be served by several retries, or not at all.
         let reach = self.patience.longest_wait * (MAX_BUSY_RETRIES - self.busy);
         asked.is_none_or(|asked| asked <= reach)
     }
 
-    /// Returns an exponential back-off with up to 25 % jitter, so that clients do not all retry at
-    /// once.
+    /// Returns an exponential back-off.
     fn back_off(&self) -> Duration {
         let wait = self.patience.back_off * 2_u32.pow(self.busy);
+        // Up to 25 % of jitter, so that clients do not all retry at once.
         let quarter = wait.as_millis() as u64 / 4;
         let chance = RandomState::new().hash_one(self.busy);
         wait + Duration::from_millis(chance.checked_rem(quarter + 1).unwrap_or(0))

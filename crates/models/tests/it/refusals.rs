@@ -27,7 +27,10 @@ async fn a_busy_vendor_says_how_long_to_wait() {
         assert_eq!(answer.unwrap().text, "Hello");
         let ModelDelta::Waiting { delay, why } = &deltas[0] else { panic!() };
         assert!(wait.is_none_or(|wait| Duration::from_millis(wait) == *delay), "{delay:?}");
-        assert_eq!(why, "`openai` cannot answer at the moment (HTTP status 429): slow down");
+        assert_eq!(
+            why,
+            "`openai` is busy or limits the rate of requests (HTTP status 429): slow down"
+        );
     }
 }
 
@@ -62,7 +65,7 @@ async fn a_wrong_key_is_told_without_repeating_it() {
         let expected = ModelError::new(
             ModelErrorKind::BadKey,
             format!(
-                "`openai` does not accept the key (HTTP status {number}): \
+                "`openai` rejected the API key (HTTP status {number}): \
  Incorrect key ***\\u{{1b}}[31m"
             ),
         )
@@ -77,7 +80,7 @@ async fn a_model_that_is_not_there_is_answered_with_near_names() {
     let list = json("200 OK", r#"{"data":[{"id":"m-10"},{"id":"unlike"}]}"#);
     let (requests, error) = ask_refusing_server(vec![missing.clone(), list]).await;
     assert_eq!((requests, error.kind), (2, ModelErrorKind::UnknownModel));
-    assert_eq!(error.hint.unwrap(), "there is only `m-10`, `unlike`");
+    assert_eq!(error.hint.unwrap(), "available models: `m-10`, `unlike`");
     let (_, error) = ask_refusing_server(vec![missing]).await;
     assert_eq!(error.hint.unwrap(), "look at the vendor's list of models, and check `baseUrl`");
 }

@@ -107,7 +107,7 @@ async fn a_model_that_calls_in_text_takes_no_tools_and_a_refusal_is_an_error() {
     let chosen = sampler.choose(&ModelPreferences::default()).unwrap();
     assert_eq!(chosen.tools, ToolUse::None);
     let refused = sampler.sample(&request(vec![text("Hi")])).await;
-    assert_eq!(refused, Err("the vendor does not want to answer".to_owned()));
+    assert_eq!(refused, Err("the vendor refused to answer".to_owned()));
     let tool = SampleTool { name: "see".to_owned(), description: None, input_schema: None };
     let with_tool = SampleRequest { tools: vec![tool], ..request(vec![text("Hi")]) };
     let expected = "the model `fake` cannot be given tools".to_owned();

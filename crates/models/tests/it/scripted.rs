@@ -110,14 +110,14 @@ async fn a_script_follows_the_history_unless_it_is_a_sequence() {
     }
     assert_eq!(text(&*by_history, &second).await.unwrap(), "two");
     let error = text(&*in_sequence, &second).await.unwrap_err();
-    assert!(error.ends_with("it has 2 turns, and turn 3 was asked for"), "{error}");
+    assert!(error.ends_with("it has 2 turns, but turn 3 was requested"), "{error}");
 }
 
 #[tokio::test]
 async fn what_a_script_did_not_expect_is_quoted() {
     let model = open_script(&forecast(), None).unwrap();
     let error = text(&*model, &[user("good morning")]).await.unwrap_err();
-    assert!(error.ends_with("turn 1 expects `weather`, but was told `good morning`"), "{error}");
+    assert!(error.ends_with("turn 1 expects `weather`, but got `good morning`"), "{error}");
 }
 
 #[tokio::test]

@@ -53,7 +53,7 @@ async fn a_server_that_falls_silent_is_asked_again() {
     let silent = Reply::Hold(stream(&[&piece("Hal")]));
     let server = Server::start(vec![silent.clone()]).await;
     let error = ask(&*openai(&server)).await.1.unwrap_err();
-    let message = "the answer of `openai` broke off: nothing came for 0.3 s";
+    let message = "the answer of `openai` broke off: no data for 0.3 s";
     assert_eq!((error.kind, error.message.as_str()), (ModelErrorKind::CutOff, message));
     check(vec![silent, hello()], 2, &["Hal", "again", "Hel", "lo"], None).await;
     let mute = Reply::Hold(String::new());

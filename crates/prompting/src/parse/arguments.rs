@@ -8,9 +8,8 @@ use crate::parse::repair;
 /// Valid arguments of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParsedArguments {
-    /// Text of a JSON object, unchanged unless it had to be repaired.
+    /// The text of a JSON object, unchanged unless `repaired` describes repairs.
     pub text: String,
-    /// Description of the repairs.
     pub repaired: Option<String>,
 }
 
@@ -28,8 +27,9 @@ pub fn read_arguments(text: &str) -> Result<ParsedArguments, ParseError> {
     }
     match check_json(text) {
         Ok(JsonType::Object) => Ok(ParsedArguments { text: text.to_owned(), repaired: None }),
+        // Models write `null` for a tool without arguments.
         Ok(JsonType::Null) => {
-            Ok(ParsedArguments { text: "{}".to_owned(), repaired: Some("null".to_owned()) })
+            Ok(ParsedArguments { repaired: Some("null".to_owned()), ..ParsedArguments::empty() })
         }
         Ok(JsonType::String) => read_quoted(text),
         Ok(other) => Err(not_an_object(other)),
@@ -37,7 +37,7 @@ pub fn read_arguments(text: &str) -> Result<ParsedArguments, ParseError> {
     }
 }
 
-/// Parses an object inside of a JSON string, as some models write it.
+// Some models encode the object twice, as the text of a JSON string.
 fn read_quoted(text: &str) -> Result<ParsedArguments, ParseError> {
     let inner: String = serde_json::from_str(text).unwrap_or_default();
     match check_json(&inner) {
@@ -56,6 +56,7 @@ fn repair_arguments(text: &str, error: &serde_json::Error) -> Result<ParsedArgum
         source = inside.to_owned().into();
         notes.push("a code fence");
     }
+    // Only if the first key is quoted that way: entities in values are data, such as HTML.
     if source.trim_start_matches(['{', '[']).trim_start().starts_with("&quot;") {
         source = decode(&source).into_owned().into();
         notes.push("quotes written as entities");
@@ -73,6 +74,7 @@ fn repair_arguments(text: &str, error: &serde_json::Error) -> Result<ParsedArgum
 }
 
 fn strict_problem(text: &str, error: &serde_json::Error) -> JsonProblem {
+    // `serde_json` counts columns in bytes, and they may end inside of a character.
     let before: usize =
         text.split_inclusive('\n').take(error.line().saturating_sub(1)).map(str::len).sum();
     let mut offset = (before + error.column().saturating_sub(1)).min(text.len());
@@ -86,6 +88,7 @@ fn strict_problem(text: &str, error: &serde_json::Error) -> JsonProblem {
 
 fn without_fence(text: &str) -> Option<&str> {
     let inside = text.strip_prefix("```")?.strip_suffix("```")?;
+    // The info string, such as `json`, ends at the first character of another kind.
     let info = inside.find(|c: char| !c.is_ascii_alphanumeric())?;
     inside.get(info..).map(str::trim)
 }

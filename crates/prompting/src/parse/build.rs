@@ -7,8 +7,7 @@ use crate::parse::call::{CallField, CallScan};
 use crate::parse::decode::{decode, without_cdata};
 use crate::parse::dialect::CallDialect;
 use crate::parse::errors::{JsonProblem, ParseError};
-use crate::parse::nested;
-use crate::parse::nested::ElementWriter;
+use crate::parse::nested::{self, ElementWriter};
 use crate::parse::piece::{WrittenCall, WrittenForm, WrittenTarget};
 
 /// Builds the call of a complete element.
@@ -16,15 +15,16 @@ pub(super) fn build_call(
     call: &mut CallScan,
     dialect: &CallDialect,
 ) -> Result<WrittenCall, ParseError> {
-    let fields = call.take_fields();
+    let fields = std::mem::take(&mut call.fields);
     let required = |name: &str| {
         field_word(&fields, name).ok_or_else(|| ParseError::MissingParameter {
-            element: call.element().to_owned(),
+            element: call.element.clone(),
             parameter: name.to_owned(),
         })
     };
     let mut notes = closing_notes(&fields);
-    let (target, arguments) = match call.form() {
+    // In Cline's order, server before tool before arguments: the first error is the one reported.
+    let (target, arguments) = match call.form {
         WrittenForm::UseMcpTool => {
             let server = required("server_name")?;
             let tool = required("tool_name")?;
@@ -40,7 +40,7 @@ pub(super) fn build_call(
             (WrittenTarget::Resource { server, uri }, ParsedArguments::empty())
         }
         WrittenForm::Named => {
-            let tool = call.element().to_owned();
+            let tool = call.element.clone();
             let members = fields.iter().map(|field| (field.name.as_str(), field.text.as_str()));
             let arguments = from_elements(members.collect(), dialect.schema(&tool))?;
             (WrittenTarget::Named { tool }, arguments)
@@ -64,6 +64,7 @@ fn read_wrapped(
     tool: &str,
     dialect: &CallDialect,
 ) -> Result<ParsedArguments, ParseError> {
+    // The scanner parses JSON to find its end, and keeps the result.
     if let Some(parsed) = field.parsed {
         return parsed;
     }
@@ -86,7 +87,7 @@ fn from_elements(
     schema: Option<&Value>,
 ) -> Result<ParsedArguments, ParseError> {
     let mut elements = ElementWriter::default();
-    elements.object(members, schema).map_err(ParseError::Json)?;
+    elements.object(members, schema, 0).map_err(ParseError::Json)?;
     let notes = elements.notes;
     let repaired = (!notes.is_empty()).then(|| notes.join(", "));
     Ok(ParsedArguments { text: elements.text, repaired })

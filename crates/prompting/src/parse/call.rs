@@ -17,51 +17,40 @@ pub(super) const PARAMETERS: [&str; 4] = ["server_name", "tool_name", "arguments
 /// An open call. All offsets are relative to its first `<`.
 #[derive(Debug)]
 pub(super) struct CallScan {
-    form: WrittenForm,
-    element: String,
+    pub(super) form: WrittenForm,
+    pub(super) element: String,
+    pub(super) fields: Vec<CallField>,
     /// End of the opening tag.
     head: usize,
     cursor: usize,
     value: Option<ValueScan>,
-    fields: Vec<CallField>,
     /// Whether it can only be a call, and not prose about the element.
     certain: bool,
     started: bool,
     empty: bool,
 }
 
-/// A parameter with its value.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct CallField {
     pub(super) name: String,
     /// The value as it was written; empty if `parsed` is set.
     pub(super) text: String,
-    /// The value, if it was already parsed as JSON.
+    /// The result of parsing the value as JSON, if it was scanned as JSON.
     pub(super) parsed: Option<Result<ParsedArguments, ParseError>>,
-    /// Whether the closing tag was missing or wrong.
     pub(super) badly_closed: bool,
-    /// Whether the parameter occurred before.
     pub(super) is_repeated: bool,
 }
 
 /// The result of scanning a call.
 pub(super) enum CallStep {
     Wait,
-    /// The target of the call is known.
+    // The target is known, and the arguments still arrive.
     Started(MessagePiece),
-    /// The call is complete and ends at this offset.
-    Closed {
-        end: usize,
-    },
-    /// It is not a call; the input up to this offset is text.
-    Text {
-        end: usize,
-    },
-    /// The call was not closed, and can no longer be.
-    Unclosed {
-        end: usize,
-        missing: String,
-    },
+    Closed { end: usize },
+    // Not a call after all: the input up to `end` is text.
+    Text { end: usize },
+    // No later input can close the call.
+    Unclosed { end: usize, missing: String },
 }
 
 impl CallScan {
@@ -79,18 +68,6 @@ impl CallScan {
             started: false,
             empty: tag.empty,
         }
-    }
-
-    pub(super) const fn form(&self) -> WrittenForm {
-        self.form
-    }
-
-    pub(super) fn element(&self) -> &str {
-        &self.element
-    }
-
-    pub(super) fn take_fields(&mut self) -> Vec<CallField> {
-        std::mem::take(&mut self.fields)
     }
 
     /// Scans further. `written` starts with the call.
@@ -142,10 +119,9 @@ impl CallScan {
         }
         let Some(offset) = next else {
             self.cursor = written.len();
-            return Some(if coming == MoreInput::Never {
-                self.unclosed_step(written, None)
-            } else {
-                CallStep::Wait
+            return Some(match coming {
+                MoreInput::Never => self.unclosed_step(written, None),
+                MoreInput::Possible => CallStep::Wait,
             });
         };
         let place = self.cursor + offset;
@@ -177,16 +153,9 @@ impl CallScan {
         self.cursor = tag.end;
         let name = tag.name.to_owned();
         if tag.empty {
-            let text = String::new();
-            self.keep(CallField {
-                name,
-                text,
-                parsed: None,
-                badly_closed: false,
-                is_repeated: false,
-            });
-            return;
+            return self.keep(CallField { name, ..CallField::default() });
         }
+        // Only JSON is scanned with strings in mind: in raw text, quotes come in odd numbers.
         let kind = match (self.form, tag.name) {
             (WrittenForm::Named, name) if nested::is_json(dialect.schema(&self.element), name) => {
                 ValueKind::Json
@@ -204,6 +173,7 @@ impl CallScan {
         }
         match self.form {
             WrittenForm::Named => true,
+            // Another call may start in a call that was never closed.
             _ => PARAMETERS.iter().any(|known| name.fits(known)) || dialect.may_be_element(name),
         }
     }
@@ -215,8 +185,7 @@ impl CallScan {
         }
     }
 
-    /// Stores the value, cut at its first closing tag if it is only valid that way. Without an
-    /// `end`, the message ends inside of the value.
+    /// Stores the value. Without an `end`, the message ends inside of it.
     fn end_value(
         &mut self,
         end: Option<ValueEnd>,
@@ -227,12 +196,13 @@ impl CallScan {
         let mut field = end.as_ref().map(|end| self.field(&value, end, written));
         let failed = field.as_ref().is_none_or(|field| matches!(field.parsed, Some(Err(_))));
         let mut after = end.as_ref().map(|end| end.after);
+        // A stray quote hides the closing tag, so the scan runs past the end of the value. Cutting
+        // at the first closing tag recovers the text after it, which is not part of the value.
         if failed
             && *cuts > 0
             && let Some(earlier) = value.first_close(written)
             && after.is_none_or(|after| earlier.after < after)
         {
-            // A stray quote hid the closing tag. The text after that tag is not part of the value.
             *cuts -= 1;
             field = Some(self.field(&value, &earlier, written));
             after = Some(earlier.after);
@@ -245,14 +215,12 @@ impl CallScan {
         None
     }
 
-    /// Creates the field of a value, without its name.
     fn field(&self, value: &ValueScan, end: &ValueEnd, written: &str) -> CallField {
         let text = part(written, value.start, end.value_end);
         let is_wrapped = self.form != WrittenForm::Named && value.name == "arguments";
         let parsed = (is_wrapped && value.is_json()).then(|| read_arguments(text));
         let text = if parsed.is_some() { String::new() } else { text.to_owned() };
-        let badly_closed = end.badly_closed;
-        CallField { name: String::new(), text, parsed, badly_closed, is_repeated: false }
+        CallField { text, parsed, badly_closed: end.badly_closed, ..CallField::default() }
     }
 
     /// Stores a field. In a wrapper, the last occurrence of a parameter replaces earlier ones; for
@@ -269,14 +237,15 @@ impl CallScan {
         self.fields.push(field);
     }
 
-    /// Returns the piece that announces the call, once its target is known. Announces a call only
-    /// once.
+    /// Announces the call, once, as soon as its target is known.
     fn announce(&mut self) -> Option<CallStep> {
         if self.started {
             return None;
         }
         let has = |name: &str| self.fields.iter().any(|field| field.name == name);
         let opens = |name: &str| self.value.as_ref().is_some_and(|value| value.name == name);
+        // Models write the parameters in any order, but arguments are the long part: announce the
+        // call before them even if one of the two names is missing.
         let ready = match self.form {
             WrittenForm::Named => self.value.is_some(),
             WrittenForm::UseMcpTool => {
@@ -289,11 +258,10 @@ impl CallScan {
             return None;
         }
         self.started = true;
-        let [server, tool] = ["server_name", "tool_name"].map(|name| match self.form {
-            WrittenForm::Named => None,
-            _ => build::field_word(&self.fields, name),
-        });
-        let tool = if self.form == WrittenForm::Named { Some(self.element.clone()) } else { tool };
+        let [server, tool] = match self.form {
+            WrittenForm::Named => [None, Some(self.element.clone())],
+            _ => ["server_name", "tool_name"].map(|name| build::field_word(&self.fields, name)),
+        };
         Some(CallStep::Started(MessagePiece::Started { form: self.form, server, tool }))
     }
 

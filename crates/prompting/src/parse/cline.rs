@@ -20,17 +20,14 @@ const PARAMETERS: [&str; 21] = [
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum ClineBlock {
     Text {
-        /// Trimmed text.
         content: String,
-        /// Whether more text may follow; always true at the end of the message.
+        // Always true for text at the end of the message, as in Cline: more may follow.
         partial: bool,
     },
-    /// A call, possibly incomplete.
     ToolUse {
         name: &'static str,
-        /// The parameters parsed so far.
         params: BTreeMap<&'static str, String>,
-        /// Whether the call is not closed yet.
+        // True until the closing tag.
         partial: bool,
     },
 }
@@ -61,6 +58,7 @@ fn tool(message: &str, name: &str, from: usize) -> (BTreeMap<&'static str, Strin
     let mut closes = find(message, from, &close);
     let mut at = from;
     loop {
+        // Cline tests for the closing tag only between parameters, so one inside a value is data.
         if closes.is_some_and(|place| place < at) {
             closes = find(message, at, &close);
         }

@@ -9,7 +9,7 @@ use crate::parse::strings::{find, part, rest};
 const CDATA_OPEN: &str = "<![CDATA[";
 const CDATA_CLOSE: &str = "]]>";
 
-/// Decodes entities and unwraps CDATA sections. Unknown entities are left unchanged.
+/// Decodes entities and unwraps CDATA sections.
 pub(super) fn decode(text: &str) -> Cow<'_, str> {
     if memchr2(b'&', b'<', text.as_bytes()).is_none() {
         return Cow::Borrowed(text);
@@ -41,6 +41,7 @@ fn decode_entities(text: &str, out: &mut String) {
             out.push(character);
             out.push_str(after);
         } else {
+            // Unknown entities are left alone: `?a=1&b=2;c` is a URL.
             out.push('&');
             out.push_str(piece);
         }

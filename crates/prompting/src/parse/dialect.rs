@@ -9,7 +9,6 @@ use crate::parse::tag::TagName;
 
 pub(super) const USE_TOOL: &str = "use_mcp_tool";
 pub(super) const ACCESS_RESOURCE: &str = "access_mcp_resource";
-/// The elements that are calls in every dialect.
 pub(super) const WRAPPERS: [&str; 2] = [USE_TOOL, ACCESS_RESOURCE];
 
 /// The elements that a parser treats as calls.
@@ -44,11 +43,12 @@ impl CallDialect {
         Self { elements }
     }
 
-    /// Adds elements named after these tools. The names of the two wrappers cannot be overridden.
+    /// Adds elements named after these tools.
     #[must_use]
     pub fn with_tools(mut self, tools: impl IntoIterator<Item = ToolShape>) -> Self {
         for ToolShape { name, schema } in tools {
             let element = CallElement { form: WrittenForm::Named, schema };
+            // A server must not take over the wrappers by naming a tool `use_mcp_tool`.
             self.elements.entry(name).or_insert(element);
         }
         self
@@ -69,6 +69,7 @@ impl CallDialect {
         if !name.open {
             return self.elements.contains_key(name.text);
         }
+        // The first known name at or after a prefix in the sorted map is the only candidate.
         let from = (std::ops::Bound::Included(name.text), std::ops::Bound::Unbounded);
         let next = self.elements.range::<str, _>(from).next();
         next.is_some_and(|(known, _)| known.starts_with(name.text))

@@ -5,18 +5,13 @@ use thiserror::Error;
 /// The reason why a written call is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum ParseError {
-    /// A required parameter is missing or empty.
     #[error("`{element}` has no value for its required parameter `{parameter}`")]
     MissingParameter { element: String, parameter: String },
-    /// The arguments are not JSON and cannot be repaired.
     #[error("the arguments are not valid JSON: {0}")]
     Json(JsonProblem),
     #[error("the arguments must be a JSON object, not {found}")]
-    NotAnObject {
-        /// The actual type.
-        found: &'static str,
-    },
-    /// The message ended inside of the call, or another call started there.
+    NotAnObject { found: &'static str },
+    // The message ended inside of the call, or another call started there.
     #[error("`{element}` was not closed: {missing} is missing")]
     Unclosed { element: String, missing: String },
     #[error("the call names no tool")]
@@ -28,11 +23,9 @@ pub enum ParseError {
 #[error("{what} at line {line}, column {column}, near `{excerpt}`")]
 pub struct JsonProblem {
     pub what: String,
-    /// Line number, from 1.
     pub line: usize,
-    /// Column in characters, from 1.
+    /// In characters, not bytes; both counts start at 1.
     pub column: usize,
-    /// The text around the position, on one line.
     pub excerpt: String,
 }
 
@@ -60,13 +53,15 @@ impl ParseError {
     /// Returns the message for the model: the error, that nothing ran, and the remedy.
     #[must_use]
     pub fn for_model(&self) -> String {
-        format!("Nothing was called: {self}. To go on, {}.", self.hint())
+        // First that nothing ran: the model must not count on an effect of the call.
+        format!("Nothing was called: {self}. To continue, {}.", self.hint())
     }
 }
 
 impl JsonProblem {
     /// Creates a problem at the byte `offset` of `text`.
     pub fn at(what: impl Into<String>, text: &str, offset: usize) -> Self {
+        // Enough to find the place, and too little to repeat a long argument to the model.
         const CONTEXT_CHARS: usize = 16;
         let before = text.get(..offset).unwrap_or(text);
         let after = text.get(offset..).unwrap_or_default();
@@ -77,6 +72,7 @@ impl JsonProblem {
             what: what.into(),
             line: memchr::memchr_iter(b'\n', before.as_bytes()).count() + 1,
             column: last_line.chars().count() + 1,
+            // On one line, so that the excerpt cannot break the layout of the message.
             excerpt: shown.map(|c| if c.is_control() { ' ' } else { c }).collect(),
         }
     }
@@ -107,7 +103,7 @@ mod tests {
         assert_eq!(
             error.for_model(),
             "Nothing was called: `use_mcp_tool` has no value for its required parameter \
-             `server_name`. To go on, write the call again with `<server_name>` inside of \
+             `server_name`. To continue, write the call again with `<server_name>` inside of \
              `<use_mcp_tool>`."
         );
     }

@@ -2,7 +2,6 @@
 
 use switchboard_json::{Scalar, TreeReader, read_tree};
 
-/// The type of a JSON value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum JsonType {
     Null,
@@ -13,9 +12,10 @@ pub(super) enum JsonType {
     Object,
 }
 
-/// Validates a JSON text and returns its type. Rejects numbers out of range, unpaired surrogates
-/// and excessive nesting.
+/// Validates a JSON text and returns its type.
 pub(super) fn check_json(text: &str) -> Result<JsonType, serde_json::Error> {
+    // `serde_json` also rejects numbers out of range, unpaired surrogates and deep nesting, which
+    // a scan of the syntax alone would let through to the server.
     let mut from = serde_json::Deserializer::from_str(text);
     let found = read_tree(&mut TypeReader, &mut from)?;
     from.end()?;
@@ -23,7 +23,6 @@ pub(super) fn check_json(text: &str) -> Result<JsonType, serde_json::Error> {
 }
 
 impl JsonType {
-    /// Returns the type with its article, for messages.
     pub(super) const fn name(self) -> &'static str {
         match self {
             Self::Null => "null",

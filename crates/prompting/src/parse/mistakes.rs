@@ -12,9 +12,8 @@ pub struct MistakeCounter {
 /// The consequence of a mistake for the conversation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MistakeAction {
-    /// The model may retry.
+    /// The model may retry; otherwise, a person decides how to continue.
     Continue,
-    /// A person should decide how to continue.
     AskPerson,
 }
 
@@ -27,13 +26,11 @@ pub struct RepeatDetector {
     stop_at: u32,
 }
 
-/// The number of consecutive identical calls, classified.
+/// The number of consecutive identical calls, and whether to warn the model or reject the call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Repetition {
     Fine,
-    /// The model should be warned.
     Warn(u32),
-    /// The call should not run again.
     Stop(u32),
 }
 
@@ -50,12 +47,13 @@ impl MistakeCounter {
         Self { in_a_row: 0, limit: if limit == 0 { 1 } else { limit } }
     }
 
-    /// Records a mistake. The count restarts when a person is to be asked.
+    /// Records a malformed call, and returns who continues.
     pub const fn record(&mut self) -> MistakeAction {
         self.in_a_row += 1;
         if self.in_a_row < self.limit {
             return MistakeAction::Continue;
         }
+        // After the person's answer, the model gets the full number of attempts again.
         self.in_a_row = 0;
         MistakeAction::AskPerson
     }
@@ -85,9 +83,9 @@ impl RepeatDetector {
         Self { last: None, times: 0, warn_at, stop_at }
     }
 
-    /// Records that `target` is about to be called with the JSON text `arguments`. The formatting
-    /// of the text does not matter.
+    /// Records that `target` is about to be called with the JSON text `arguments`.
     pub fn record(&mut self, target: &str, arguments: &str) -> Repetition {
+        // Compared as values: other white space or key order does not hide a loop.
         let value =
             serde_json::from_str(arguments).unwrap_or_else(|_| Value::String(arguments.to_owned()));
         let call = (target.to_owned(), value);

@@ -1,9 +1,9 @@
 //! The parser of model output: a streamed message becomes text and proposed calls.
 //!
 //! [`MessageParser`] takes a message in chunks of any size and returns [`MessagePiece`]s as soon as
-//! they are certain. A call has one of three forms: `<use_mcp_tool>`, `<access_mcp_resource>`, or an
-//! element named after a registered tool ([`CallDialect::with_tools`]). A malformed call is returned
-//! as [`MessagePiece::Refused`], with a reason that a model can act on.
+//! they are certain. A call is a `<use_mcp_tool>`, an `<access_mcp_resource>`, or an element named
+//! after a registered tool ([`CallDialect::with_tools`]). A malformed call is returned as
+//! [`MessagePiece::Refused`], with a reason that a model can act on.
 //!
 //! [`Assembler`] does the same for calls that a vendor sends outside of the text, and [`cline`]
 //! reproduces the blocks of Cline's own parser. [`MistakeCounter`] and [`RepeatDetector`] count

@@ -35,13 +35,12 @@ impl Assembler {
         Self::default()
     }
 
-    /// Adds a fragment of the call at `index`. Names may arrive complete, in parts or repeatedly. A
-    /// different `id` at the same index starts another call, because some vendors use index zero
-    /// for every call.
+    /// Adds a fragment of the call at `index`.
     pub fn delta(&mut self, index: usize, id: Option<&str>, name: Option<&str>, fragment: &str) {
         let id = id.filter(|id| !id.is_empty());
         let known = self.calls.iter().rposition(|parts| parts.index == index);
         let known = known.and_then(|place| self.calls.get_mut(place));
+        // Some vendors use index 0 for every call, so another id at the same index starts a call.
         let same = known.filter(|parts| match (&parts.id, id) {
             (Some(old), Some(new)) => old == new,
             _ => true,
@@ -56,6 +55,7 @@ impl Assembler {
         if parts.id.is_none() {
             parts.id = id.map(str::to_owned);
         }
+        // Vendors send the name whole, in parts, or again with each fragment.
         if parts.name != name {
             parts.name.push_str(name);
         }

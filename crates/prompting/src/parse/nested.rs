@@ -9,18 +9,16 @@ use crate::parse::json_type::check_json;
 use crate::parse::repair::repair;
 use crate::parse::repair_strings::write_string;
 use crate::parse::strings::{find, part, skip_space};
-use crate::parse::tag;
-use crate::parse::tag::{MoreInput, TagRead};
+use crate::parse::tag::{self, MoreInput, TagRead};
 
-/// Maximum nesting depth; deeper elements are text.
+// Bounds the recursion over input that a model controls. Deeper elements are text.
 const MAX_DEPTH: usize = 32;
 
 /// Converts elements to JSON.
 #[derive(Debug, Default)]
 pub(super) struct ElementWriter {
-    /// The JSON written so far.
     pub(super) text: String,
-    /// Notes about repairs of JSON inside of elements.
+    /// Repairs of JSON inside of elements.
     pub(super) notes: Vec<&'static str>,
 }
 
@@ -29,8 +27,7 @@ pub(super) fn is_json(schema: Option<&Value>, property: &str) -> bool {
     matches!(single_type(property_schema(schema, property)), Some("object" | "array"))
 }
 
-/// Returns the names and contents of the elements that the text consists of, or `None` if it
-/// contains anything else.
+/// Returns the elements that the text consists of, or `None` if it contains anything else.
 pub(super) fn children(text: &str) -> Option<Vec<(&str, &str)>> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -61,6 +58,7 @@ fn find_close(text: &str, element: &str, from: usize) -> Option<(usize, usize)> 
         let place = at + memchr(b'<', text.as_bytes().get(at..)?)?;
         at = place + 1;
         let inside = text.get(at..)?;
+        // A tag in a CDATA section is data.
         if inside.starts_with("![CDATA[") {
             at = find(text, place, "]]>")? + 3;
             continue;
@@ -84,17 +82,8 @@ fn find_close(text: &str, element: &str, from: usize) -> Option<(usize, usize)> 
 }
 
 impl ElementWriter {
-    /// Writes the members as an object, with the types of the schema's properties. Repeated names
-    /// form an array.
+    /// Writes the members as an object, with the types of the schema's properties.
     pub(super) fn object(
-        &mut self,
-        members: Vec<(&str, &str)>,
-        schema: Option<&Value>,
-    ) -> Result<(), JsonProblem> {
-        self.object_at(members, schema, 0)
-    }
-
-    fn object_at(
         &mut self,
         mut members: Vec<(&str, &str)>,
         schema: Option<&Value>,
@@ -143,6 +132,7 @@ impl ElementWriter {
         schema: Option<&Value>,
         depth: usize,
     ) -> Result<(), JsonProblem> {
+        // A scalar may contain markup, such as HTML: its elements are text.
         let kind = single_type(schema);
         let is_scalar = matches!(kind, Some("string" | "integer" | "number" | "boolean" | "null"));
         let is_array = kind == Some("array");
@@ -153,7 +143,7 @@ impl ElementWriter {
             return if is_array || members.iter().all(|(name, _)| *name == "item") {
                 self.items(members.into_iter().map(|(_, text)| text), schema, depth + 1)
             } else {
-                self.object_at(members, schema, depth + 1)
+                self.object(members, schema, depth + 1)
             };
         }
         let decoded = decode(text);
@@ -161,6 +151,7 @@ impl ElementWriter {
         match kind {
             Some("array" | "object") if trimmed.starts_with(['{', '[']) => self.json(trimmed)?,
             Some("array") if trimmed.is_empty() => self.text.push_str("[]"),
+            // A single item may be written without a list around it.
             Some("array") => self.items(std::iter::once(text), schema, depth + 1)?,
             Some("object") if trimmed.is_empty() => self.text.push_str("{}"),
             _ => self.scalar(trimmed, kind),
@@ -182,6 +173,7 @@ impl ElementWriter {
                 self.text.push_str("false");
             }
             (_, "true" | "false") => self.text.push_str(word),
+            // Without a declared type, numbers stay strings: `007` may be an identifier.
             _ => self.string(word),
         }
     }
@@ -265,7 +257,7 @@ mod tests {
         for (text, schema, expected) in cases {
             let members = children(text).unwrap();
             let mut elements = ElementWriter::default();
-            elements.object(members, schema).unwrap();
+            elements.object(members, schema, 0).unwrap();
             assert_eq!(serde_json::from_str::<Value>(&elements.text).unwrap(), expected, "{text}");
         }
     }

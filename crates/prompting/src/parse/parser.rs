@@ -23,8 +23,7 @@ pub struct MessageParser {
     /// Undecided input: a partial tag, or the open call from its first character.
     pending: String,
     pieces: Vec<MessagePiece>,
-    /// Number of times that a value may still be cut at its first closing tag, to recover the text
-    /// after it. Each cut parses a part of the message again, so the number is small.
+    /// How many more values may be cut at their first closing tag, to recover the text after it.
     cuts: u8,
 }
 
@@ -38,6 +37,8 @@ impl MessageParser {
             open: None,
             pending: String::new(),
             pieces: Vec::new(),
+            // Each cut scans a part of the message again. Without a limit, a long message of
+            // stray quotes takes quadratic time.
             cuts: 8,
         }
     }
@@ -48,7 +49,7 @@ impl MessageParser {
         self.pieces.drain(..)
     }
 
-    /// Ends the message. Open input is returned as text or refused.
+    /// Ends the message, and returns open input as text or as a refusal.
     #[must_use]
     pub fn finish(mut self) -> Vec<MessagePiece> {
         self.ingest("", MoreInput::Never);
@@ -57,6 +58,7 @@ impl MessageParser {
 
     fn ingest(&mut self, chunk: &str, coming: MoreInput) {
         if self.pending.is_empty() {
+            // The common case of plain prose: no copy of the chunk.
             let done = self.advance(chunk, coming);
             self.pending.push_str(rest(chunk, done));
         } else {
@@ -70,7 +72,6 @@ impl MessageParser {
         }
     }
 
-    /// Parses as far as the input is certain, and returns that offset.
     fn advance(&mut self, source: &str, coming: MoreInput) -> usize {
         let mut at = 0;
         loop {
@@ -104,7 +105,8 @@ impl MessageParser {
                 }
                 CallStep::Unclosed { end, missing } => {
                     let raw = part(written, 0, end);
-                    let element = call.element().to_owned();
+                    let element = call.element.clone();
+                    // The user sees the text of a broken call: it may be prose that looks like one.
                     self.push_text(raw);
                     let reason = ParseError::Unclosed { element, missing };
                     self.pieces.push(MessagePiece::refusal(reason, raw));

@@ -3,12 +3,12 @@
 use memchr::{memchr, memchr2, memchr3};
 
 use crate::parse::dialect::CallDialect;
-use crate::parse::tag;
-use crate::parse::tag::{MoreInput, Tag, TagRead};
+use crate::parse::tag::{self, MoreInput, Tag, TagRead};
 
-/// How far to search for the end of a code span, or of the line that opens a fence, in bytes.
+// Bytes to search for the end of a code span, or of the line that opens a fence. An unmatched
+// backtick holds back at most this much streamed text.
 const MAX_LOOK_AHEAD: usize = 1024;
-/// Maximum number of backticks that open a code span within a line.
+// A longer run of backticks within a line is text.
 const MAX_SPAN_MARK: usize = 8;
 
 /// State of the parser outside of calls.
@@ -31,12 +31,11 @@ pub(super) struct NextCall<'a> {
     pub(super) call: Option<Tag<'a>>,
 }
 
+/// The offset up to which the input is text, and how the scan continues there.
 enum ProseStep<'a> {
-    /// Text up to this offset.
     Go(usize),
-    /// Text up to this offset; more input is needed.
+    /// More input is needed.
     Stop(usize),
-    /// A call starts at this offset.
     Call(usize, Tag<'a>),
 }
 
@@ -72,15 +71,14 @@ impl Prose {
         }
     }
 
-    /// Updates the state for the text from `at` to `upto`.
     pub(super) fn advance_past(&mut self, source: &str, at: usize, upto: usize) {
         self.line_blank = self.is_blank(source, at, upto);
     }
 
-    /// Returns whether the line before `upto` only contains indentation and markers of lists and
-    /// quotes.
+    /// Returns whether a fence may start at `upto`.
     fn is_blank(&self, source: &str, at: usize, upto: usize) -> bool {
         let bytes = source.as_bytes().get(at..upto).unwrap_or_default();
+        // A fence may be indented, quoted or inside of a list item.
         let margin = |byte: &u8| {
             matches!(byte, b' ' | b'\t' | b'>' | b'-' | b'*' | b'+' | b'.' | b')' | b'0'..=b'9')
         };
@@ -113,6 +111,7 @@ impl Prose {
                 }
             }
             Some(&mark) => {
+                // The run may be longer than what has arrived of it.
                 let length = run_length(bytes, place, mark);
                 let end = place + length;
                 if end == bytes.len() && coming == MoreInput::Possible {
@@ -132,7 +131,6 @@ impl Prose {
         }
     }
 
-    /// Handles a run of backticks: a fence, a code span, or plain text.
     fn backticks<'a>(
         &mut self,
         bytes: &[u8],
@@ -150,8 +148,7 @@ impl Prose {
         while let Some(found) = memchr2(b'`', b'\n', window.get(from..).unwrap_or_default()) {
             let found = from + found;
             if window.get(found) == Some(&b'\n') {
-                // The line that opens a fence cannot contain backticks, so none may precede the
-                // line end.
+                // By CommonMark, the line that opens a fence contains no other backticks.
                 if may_be_fence && from == 0 {
                     self.fence = Some(OpenFence { mark: b'`', length });
                     return ProseStep::Go(end + found);
@@ -191,6 +188,7 @@ impl Prose {
         if end == bytes.len() && coming == MoreInput::Possible {
             return ProseStep::Stop(place);
         }
+        // By CommonMark, a fence ends with at least as many marks, alone on a line.
         if length < fence.length || !self.is_blank(source, at, place) {
             return ProseStep::Go(end);
         }

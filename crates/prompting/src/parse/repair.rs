@@ -6,8 +6,7 @@ use crate::parse::errors::JsonProblem;
 use crate::parse::repair_strings::StringRole;
 use crate::parse::strings::{find, part, rest, skip_space};
 
-/// Maximum nesting depth, slightly below the limit of `serde_json`, which parses the arguments
-/// later.
+// Slightly below the 128 levels of `serde_json`, which parses the repaired text afterwards.
 const MAX_DEPTH: usize = 120;
 
 /// Repaired JSON, with notes about the repairs.
@@ -52,7 +51,6 @@ impl<'a> JsonRepairer<'a> {
         }
     }
 
-    /// Skips white space and comments.
     fn skip_trivia(&mut self) -> Result<(), JsonProblem> {
         loop {
             self.at = skip_space(self.text, self.at);
@@ -82,7 +80,6 @@ impl<'a> JsonRepairer<'a> {
         }
     }
 
-    /// Reads an object or an array.
     fn container(&mut self, close: u8) -> Result<(), JsonProblem> {
         if self.depth == MAX_DEPTH {
             return Err(self.problem("the value is nested too deeply"));
@@ -102,6 +99,7 @@ impl<'a> JsonRepairer<'a> {
                     }
                     break;
                 }
+                // Not after a comma: a value was about to follow, so the text is cut off.
                 None if first || !comma => {
                     self.note("a missing closing brace");
                     break;
@@ -133,7 +131,6 @@ impl<'a> JsonRepairer<'a> {
         Ok(())
     }
 
-    /// Reads the key of a member and its colon.
     fn key(&mut self) -> Result<(), JsonProblem> {
         match self.peek() {
             Some(quote @ (b'"' | b'\'')) => self.string(quote, StringRole::Key)?,
@@ -160,7 +157,7 @@ impl<'a> JsonRepairer<'a> {
         let is_part = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+-._".contains(byte);
         let end = self.at + ahead.iter().take_while(is_part).count();
         let text = part(self.text, self.at, end);
-        // Numbers out of range are reported by the strict parser.
+        // Numbers out of range pass here and are reported by the strict parser.
         if text.parse::<Number>().is_err() && text.parse::<f64>().is_err() {
             return Err(self.problem("a number cannot be read"));
         }

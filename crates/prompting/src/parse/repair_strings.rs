@@ -2,10 +2,8 @@
 
 use crate::parse::errors::JsonProblem;
 use crate::parse::repair::JsonRepairer;
-use crate::parse::strings;
-use crate::parse::strings::{part, rest, skip_space};
+use crate::parse::strings::{self, part, rest, skip_space};
 
-/// The role of a string in an object.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum StringRole {
     Key,
@@ -13,7 +11,6 @@ pub(super) enum StringRole {
 }
 
 impl JsonRepairer<'_> {
-    /// Reads a string or a key, starting at its opening quote.
     pub(super) fn string(&mut self, quote: u8, role: StringRole) -> Result<(), JsonProblem> {
         let begin = self.at;
         if quote == b'\'' {
@@ -62,14 +59,12 @@ impl JsonRepairer<'_> {
         }
     }
 
-    /// Returns whether there are letters on both sides.
     fn is_apostrophe(&self) -> bool {
         let before = part(self.text, 0, self.at).chars().next_back();
         let after = rest(self.text, self.at + 1).chars().next();
         [before, after].into_iter().all(|side| side.is_some_and(char::is_alphabetic))
     }
 
-    /// Reads a backslash and the escape after it.
     fn escape(&mut self) {
         let ahead = rest(self.text, self.at + 1);
         let hex = ahead.as_bytes().get(1..5);
@@ -126,9 +121,10 @@ fn write_control(out: &mut String, byte: u8) {
     }
 }
 
-/// Returns whether the text after a quote can follow a string. If not, the quote is part of the
-/// string, or a token is missing after it; the parser does not guess which.
+/// Returns whether the text after a quote can follow a string.
 fn ends_string(text: &str, after: usize) -> bool {
+    // Any other text means an unescaped quote or a missing comma. A guess could call the tool
+    // with arguments that the model did not mean, so the caller reports an error.
     let ahead = rest(text, skip_space(text, after));
     ahead.is_empty()
         || ahead.starts_with([',', ':', '}', ']'])

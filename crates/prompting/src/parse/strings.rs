@@ -1,11 +1,9 @@
 //! Slicing of strings at byte offsets that are known to be character boundaries.
 
-/// Returns the text from `from` to `to`.
 pub(super) fn part(source: &str, from: usize, to: usize) -> &str {
     source.get(from..to).unwrap_or_default()
 }
 
-/// Returns the text from `from` to the end.
 pub(super) fn rest(source: &str, from: usize) -> &str {
     source.get(from..).unwrap_or_default()
 }
@@ -16,7 +14,6 @@ pub(super) fn skip_space(source: &str, from: usize) -> usize {
     from + bytes.iter().take_while(|byte| byte.is_ascii_whitespace()).count()
 }
 
-/// Returns the offset of the first `needle` at or after `from`.
 pub(super) fn find(source: &str, from: usize, needle: &str) -> Option<usize> {
     let bytes = source.as_bytes().get(from..)?;
     memchr::memmem::find(bytes, needle.as_bytes()).map(|at| at + from)

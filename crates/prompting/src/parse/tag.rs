@@ -2,12 +2,11 @@
 
 use crate::parse::strings::part;
 
-/// The result of reading at a `<`.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum TagRead<'a> {
     Tag(Tag<'a>),
     Other,
-    /// Possibly a wanted tag; the rest has not arrived yet.
+    // The rest of a possible tag has not arrived yet.
     Wait,
 }
 
@@ -16,7 +15,6 @@ pub(super) struct Tag<'a> {
     pub(super) name: &'a str,
     pub(super) closing: bool,
     pub(super) empty: bool,
-    /// Offset after the tag.
     pub(super) end: usize,
 }
 
@@ -24,9 +22,8 @@ pub(super) struct Tag<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct TagName<'a> {
     pub(super) text: &'a str,
-    /// Whether more characters may follow.
+    /// Whether more characters of the name may follow.
     pub(super) open: bool,
-    /// Whether it is the name of a closing tag.
     pub(super) closing: bool,
 }
 
@@ -37,10 +34,9 @@ impl TagName<'_> {
     }
 }
 
-/// Maximum length of a name, and of the attributes of a tag. Anything longer is text.
+// Bounds how much text an unmatched `<` can hold back. A longer name or attribute list is text.
 const MAX_TAG_LEN: usize = 256;
 
-/// Whether more input may follow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MoreInput {
     Possible,
@@ -79,18 +75,15 @@ pub(super) fn read_tag<'a>(
             return TagRead::Other;
         }
         match (quote, byte) {
+            // A `>` inside of a quoted attribute does not end the tag.
             (Some(open), _) if byte == open => quote = None,
             (Some(_), _) => {}
             (None, b'"' | b'\'') => quote = Some(byte),
             (None, b'<') => return TagRead::Other,
             (None, b'>') => {
                 let empty = before == b'/' && !closing;
-                return TagRead::Tag(Tag {
-                    name: name.text,
-                    closing,
-                    empty,
-                    end: name_end + index + 1,
-                });
+                let end = name_end + index + 1;
+                return TagRead::Tag(Tag { name: name.text, closing, empty, end });
             }
             (None, _) => {}
         }
@@ -110,11 +103,8 @@ pub(super) fn literal_at(
     if rest.starts_with(literal.as_bytes()) {
         return Some(true);
     }
-    if coming == MoreInput::Possible && literal.as_bytes().starts_with(rest) {
-        None
-    } else {
-        Some(false)
-    }
+    let may_follow = coming == MoreInput::Possible && literal.as_bytes().starts_with(rest);
+    if may_follow { None } else { Some(false) }
 }
 
 const fn is_name_byte(byte: u8) -> bool {

@@ -5,15 +5,13 @@ use memchr::{memchr, memchr2};
 use crate::parse::call::PARAMETERS;
 use crate::parse::dialect::WRAPPERS;
 use crate::parse::strings::{find, skip_space};
-use crate::parse::tag;
-use crate::parse::tag::{MoreInput, TagRead, literal_at};
+use crate::parse::tag::{self, MoreInput, TagRead, literal_at};
 
 const CDATA: &str = "<![CDATA[";
 
-/// The expected kind of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ValueKind {
-    /// A name or a URI, which cannot contain a tag.
+    // A name or a URI, which cannot contain a tag: any closing tag ends it.
     Word,
     Json,
     Raw,
@@ -29,11 +27,10 @@ pub(super) struct ValueScan {
     mode: ScanMode,
 }
 
-/// The end of a value.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct ValueEnd {
     pub(super) value_end: usize,
-    /// Start of the text after the closing tag.
+    /// Offset after the closing tag.
     pub(super) after: usize,
     pub(super) badly_closed: bool,
 }
@@ -46,7 +43,7 @@ enum ScanMode {
     Json(JsonState),
 }
 
-/// State of a JSON scan. Strings are tracked, because a tag inside of one is data.
+// Strings are tracked because a tag inside of one is data.
 #[derive(Clone, Copy, Debug)]
 enum JsonState {
     Outside,
@@ -54,8 +51,8 @@ enum JsonState {
     BlockComment,
     String(u8),
     Escape(u8),
-    /// After a quote. It ends the string only if followed by a token that can follow a string.
-    /// Otherwise, an unescaped quote would swap strings and structure in the rest of the text.
+    // After a quote. It ends the string only before a token that can follow one. Otherwise, an
+    // unescaped quote would swap strings and structure in the rest of the text.
     Quote(u8),
 }
 
@@ -70,7 +67,6 @@ impl ValueScan {
         Self { name, start, kind, cursor: start, mode: ScanMode::Start }
     }
 
-    /// Returns whether the value was scanned as JSON.
     pub(super) const fn is_json(&self) -> bool {
         matches!(self.mode, ScanMode::Json(_))
     }
@@ -89,6 +85,7 @@ impl ValueScan {
                 ScanMode::Cdata => match find(text, self.cursor, "]]>") {
                     Some(place) => ScanMove::To(ScanMode::Raw, place + 3),
                     None => {
+                        // The last two bytes may be the start of `]]>`.
                         self.cursor = self.cursor.max(text.len().saturating_sub(2));
                         ScanMove::Wait
                     }
@@ -103,7 +100,7 @@ impl ValueScan {
         }
     }
 
-    /// Returns the first closing tag, even if it is inside of a string.
+    /// Returns the first closing tag, including one inside of a string.
     pub(super) fn first_close(&self, text: &str) -> Option<ValueEnd> {
         let opening = format!("</{}", self.name);
         let mut from = self.start;
@@ -124,6 +121,7 @@ impl ValueScan {
         self.cursor = first;
         match (self.kind, text.as_bytes().get(first)) {
             (_, None) => ScanMove::Wait,
+            // A backtick opens a code fence, which the parser of arguments removes.
             (ValueKind::Json, Some(b'{' | b'[' | b'"' | b'`')) => {
                 ScanMove::To(ScanMode::Json(JsonState::Outside), first)
             }
@@ -156,6 +154,7 @@ impl ValueScan {
             TagRead::Wait => ScanMove::Wait,
             TagRead::Other => ScanMove::To(ScanMode::Raw, place + 1),
             TagRead::Tag(tag) => {
+                // A tag of the call itself is left for the call; a wrong closing tag is consumed.
                 let own = tag.closing && tag.name == self.name;
                 let belongs_to_call = !tag.closing || tag.name == element;
                 let after = if own || !belongs_to_call { tag.end } else { place };

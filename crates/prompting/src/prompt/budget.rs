@@ -11,13 +11,11 @@ use crate::prompt::{compact, fixed_text, own_tools, xml};
 /// The level of detail of a catalog, from most to least.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum DetailLevel {
-    /// Every tool with its description and arguments.
     Full,
-    /// Every tool with one sentence, and the search tools.
+    /// Every tool with the first sentence of its description.
     Sentences,
-    /// Every tool by name, and the search tools.
     Names,
-    /// The number of tools per server, and the search tools.
+    /// The number of tools per server.
     Counts,
 }
 
@@ -33,11 +31,10 @@ impl DetailLevel {
 #[derive(Debug, Clone)]
 pub struct FittedPrompt {
     pub level: DetailLevel,
-    /// The section of the system prompt.
     pub text: String,
     /// The tool definitions for the vendor; `None` for models that call in text.
     pub definitions: Option<Definitions>,
-    /// Estimated number of tokens of the text and the definitions.
+    /// Estimated size of the text and the definitions.
     pub tokens: usize,
     /// Whether the tokens are within the budget. Even the lowest level may exceed it.
     pub fits: bool,
@@ -82,15 +79,12 @@ pub fn fit_native(
 ) -> FittedPrompt {
     if servers.is_empty() || options.mode == PromptMode::Off {
         let none = definitions(&[], vendor, options);
-        let text = if options.mode == PromptMode::Off {
-            String::new()
-        } else {
-            xml::section(&[], options)
-        };
+        let text = xml::section(&[], options);
         return FittedPrompt::new(DetailLevel::Full, text, Some(none), budget_tokens);
     }
     let opening = native_opening(options);
     let all = definitions_with_own(servers, vendor, options);
+    // Vendors reject a request with too many tools even if its tokens fit.
     let allowed = vendor.max_tools().is_none_or(|most| all.tools.len() <= most);
     let text = format!("{opening}{}", server_notes(servers, options));
     let full = FittedPrompt::new(DetailLevel::Full, text, Some(all), budget_tokens);
@@ -121,6 +115,7 @@ fn fit_smaller(
     if names.fits {
         return names;
     }
+    // The lowest level cannot be skipped, so its list is cut to the tokens that are left.
     let without_list = plan(DetailLevel::Counts, String::new()).tokens;
     let left = budget.saturating_sub(without_list);
     plan(DetailLevel::Counts, compact::counts(servers, left))
@@ -137,8 +132,7 @@ fn native_opening(options: &PromptOptions) -> String {
     out
 }
 
-/// Renders the instructions, resources and prompts of servers, which tool definitions cannot
-/// express.
+/// Renders what tool definitions cannot express: instructions, resources and prompts.
 fn server_notes(servers: &[ShownServer<'_>], options: &PromptOptions) -> String {
     let mut out = String::new();
     for server in servers {

@@ -1,9 +1,9 @@
-//! Sanitizing of server texts for a prompt: no hidden characters, bounded length, no imitation of
-//! our own elements.
+//! Sanitizing of server texts for a prompt: hidden characters, length, imitations of our elements.
 
 use switchboard_text::{is_hidden, is_variation_selector};
 
-/// Elements with a meaning to the parser. A description must not open or close one.
+// Elements with a meaning to the parser. A description that contains one could make a model
+// repeat it as a call, or end the section early.
 const OWN_TAGS: [&str; 13] = [
     "use_mcp_tool", "access_mcp_resource", "server_name", "tool_name", "arguments", "uri",
     "find_tools", "describe_tool", "call_tool", "query", "limit", "server", "tool",
@@ -11,6 +11,7 @@ const OWN_TAGS: [&str; 13] = [
 
 /// Sanitizes multi-line text and truncates it to `longest` characters.
 pub(crate) fn clean(text: &str, longest: usize) -> String {
+    // Hidden characters first: they could split a tag so that it is not recognized.
     let visible = remove_hidden(text);
     let cut = truncate_with_note(visible.trim(), longest);
     without_own_tags(&cut)
@@ -29,7 +30,6 @@ pub(crate) fn code_span(name: &str) -> String {
     if line.contains('`') { format!("`` {line} ``") } else { format!("`{line}`") }
 }
 
-/// Escapes a name for use as the content of an element.
 pub(crate) fn element_text(name: &str) -> String {
     let visible = remove_hidden(name);
     let words: Vec<&str> = visible.split_whitespace().collect();
@@ -38,6 +38,7 @@ pub(crate) fn element_text(name: &str) -> String {
 
 /// Wraps text in a code fence that it cannot close.
 pub(crate) fn wrap_in_fence(text: &str) -> String {
+    // Longer than any run inside, so that a server cannot end the fence and imitate our text.
     let fence = "`".repeat(longest_run(text, '`').max(2) + 1);
     format!("{fence}text\n{text}\n{fence}\n")
 }
@@ -56,7 +57,6 @@ pub(crate) fn indent_lines(text: &str, by: &str) -> String {
     out
 }
 
-/// Returns the first sentence of a description, in one line.
 pub(crate) fn first_sentence(text: &str, longest: usize) -> String {
     let visible = remove_hidden(text);
     let paragraph = visible.trim().split("\n\n").next().unwrap_or_default();
@@ -89,7 +89,7 @@ pub(crate) fn first_sentence(text: &str, longest: usize) -> String {
     without_own_tags(&short)
 }
 
-/// Removes characters that are invisible or that reorder others.
+/// Removes invisible characters and those that reorder others, and normalizes line ends.
 pub(crate) fn remove_hidden(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
@@ -136,6 +136,7 @@ fn without_own_tags(text: &str) -> String {
 }
 
 fn opens_own_tag(after: &str) -> bool {
+    // A model may also take `< / use_mcp_tool` or `<USE_MCP_TOOL` for the tag.
     let after = after.trim_start();
     let after = after.strip_prefix('/').unwrap_or(after).trim_start();
     let name: String = after

@@ -6,7 +6,6 @@ use crate::prompt::views::ShownServer;
 
 const MAX_SENTENCE_CHARS: usize = 160;
 
-/// Lists every tool with the first sentence of its description.
 pub(crate) fn sentences(servers: &[ShownServer<'_>]) -> String {
     let mut out = String::from("## Tools by server\n");
     for server in servers {
@@ -24,7 +23,6 @@ pub(crate) fn sentences(servers: &[ShownServer<'_>]) -> String {
     out
 }
 
-/// Lists every tool by name.
 pub(crate) fn names(servers: &[ShownServer<'_>]) -> String {
     let mut out = String::from("## Names of the tools by server\n\n");
     for server in servers {

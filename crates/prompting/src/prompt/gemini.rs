@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::prompt::schema::{keyword_list, required_names, types};
 
+// Bounds the recursion over a server's schema. Deeper values are declared as strings.
 const MAX_DEPTH: usize = 32;
 
 /// Converts a schema to Gemini's subset: one type per node, no references, no `oneOf` or `allOf`.
@@ -17,6 +18,7 @@ fn convert(schema: &Value, depth: usize) -> Value {
     let Some(depth) = depth.checked_sub(1) else { return json!({"type": "string"}) };
     let Some(fields) = schema.as_object() else { return any_type(None, depth) };
     if !keyword_list(schema, "allOf").is_empty() {
+        // The merged schema may contain `allOf` again, hence the recursion.
         return convert(&flatten_parts(fields), depth);
     }
     let branches: Vec<&Value> =
@@ -27,30 +29,22 @@ fn convert(schema: &Value, depth: usize) -> Value {
     let names = types(schema);
     let nullable = names.contains(&"null") || schema.get("nullable") == Some(&json!(true));
     let solid: Vec<&str> = names.iter().copied().filter(|name| *name != "null").collect();
-    let mut out = match solid.as_slice() {
+    let out = match solid.as_slice() {
         [] => match implied_type(schema) {
             Some(kind) => convert_typed(kind, schema, depth),
             None => return any_type(description_with_notes(schema, &[]), depth),
         },
         [one] => convert_typed(one, schema, depth),
         several => {
-            let several: Vec<Value> = several
-                .iter()
-                .map(|name| convert_typed(name, schema, depth))
-                .map(|one| if nullable { with_null(one) } else { one })
-                .collect();
-            return json!({ "anyOf": several });
+            let typed = several.iter().map(|name| convert_typed(name, schema, depth));
+            json!({ "anyOf": typed.collect::<Vec<_>>() })
         }
     };
-    if nullable {
-        out = with_null(out);
-    }
-    out
+    if nullable { with_null(out) } else { out }
 }
 
-/// Converts `anyOf` and `oneOf`. Gemini allows no keywords next to `anyOf`, so the description and
-/// `nullable` move into the branches.
 fn convert_alternatives(fields: &Map<String, Value>, branches: &[&Value], depth: usize) -> Value {
+    // Gemini allows no keywords next to `anyOf`, so the shared ones move into the branches.
     let is_null = |branch: &Value| types(branch) == ["null"];
     let nullable = branches.iter().any(|branch| is_null(branch));
     let mut base = fields.clone();
@@ -84,7 +78,6 @@ fn flatten_parts(fields: &Map<String, Value>) -> Value {
     Value::Object(merged)
 }
 
-/// Merges a part into a schema. Existing keywords of the schema take precedence.
 fn merge(into: &mut Map<String, Value>, part: &Map<String, Value>) {
     for (keyword, value) in part {
         match (keyword.as_str(), into.get_mut(keyword), value) {
@@ -96,6 +89,7 @@ fn merge(into: &mut Map<String, Value>, part: &Map<String, Value>) {
             ("required" | "allOf", Some(Value::Array(own)), Value::Array(more)) => {
                 own.extend(more.iter().cloned());
             }
+            // The schema is more specific than its parts, so its own keywords win.
             (_, Some(_), _) => {}
             (_, None, _) => {
                 into.insert(keyword.clone(), value.clone());
@@ -169,6 +163,7 @@ fn convert_object(out: &mut Map<String, Value>, schema: &Value, depth: usize) {
     if own.is_empty() {
         return;
     }
+    // Gemini rejects a required name that is not a property.
     let mut needed: Vec<&str> = Vec::new();
     for name in required_names(schema).filter(|name| own.contains_key(*name)) {
         if !needed.contains(&name) {
@@ -189,6 +184,7 @@ fn convert_string(out: &mut Map<String, Value>, schema: &Value, notes: &mut Vec<
         None => keyword_list(schema, "enum"),
     };
     let mut texts: Vec<&str> = Vec::new();
+    // Gemini rejects an empty string as a choice.
     for text in choices.iter().filter_map(Value::as_str).filter(|text| !text.is_empty()) {
         if !texts.contains(&text) {
             texts.push(text);
@@ -197,6 +193,7 @@ fn convert_string(out: &mut Map<String, Value>, schema: &Value, notes: &mut Vec<
     if !texts.is_empty() {
         out.insert("enum".to_owned(), json!(texts));
     }
+    // The only formats of strings that Gemini accepts.
     match schema.get("format").and_then(Value::as_str) {
         Some(format @ ("date-time" | "enum")) => {
             out.insert("format".to_owned(), json!(format));
@@ -220,7 +217,7 @@ fn description_with_notes(schema: &Value, notes: &[&str]) -> Option<String> {
     (!out.is_empty()).then_some(out)
 }
 
-/// Returns a schema for any type, as alternatives, because Gemini requires a type.
+/// Returns a schema for any type: Gemini requires a type, so these are alternatives.
 fn any_type(described: Option<String>, depth: usize) -> Value {
     let kinds = ["string", "number", "boolean", "object", "array"];
     let text = json!({ "description": described });

@@ -1,5 +1,4 @@
-//! The catalog as files that a model reads on demand: one per tool, resource and prompt, and notes
-//! per server.
+//! The catalog as files that a model reads on demand.
 
 use std::collections::BTreeSet;
 
@@ -10,6 +9,7 @@ use crate::prompt::native::{clean_strings, default_description};
 use crate::prompt::options::PromptOptions;
 use crate::prompt::views::{ShownArgument, ShownPrompt, ShownServer, ShownTool};
 
+// Leaves space for a digest, a number and `.json` below the 255 bytes of most file systems.
 const MAX_NAME_LEN: usize = 96;
 
 /// A file of the index.
@@ -23,13 +23,10 @@ pub struct IndexFile {
 /// Paths of the files of a server, relative to the index folder.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct IndexPlaces {
-    /// The folder of the server.
     pub folder: String,
-    /// One file per tool, in order.
     pub tools: Vec<String>,
-    /// One file per resource, then one per resource template, in order.
+    /// Resources first, then resource templates.
     pub resources: Vec<String>,
-    /// One file per prompt, in order.
     pub prompts: Vec<String>,
 }
 
@@ -149,26 +146,24 @@ fn prompt_file(prompt: &ShownPrompt<'_>, options: &PromptOptions) -> String {
     let required = prompt.arguments.iter().filter(|argument| argument.required);
     let required: Vec<&str> = required.map(|argument| argument.name).collect();
     let arguments = json!({ "type": "object", "properties": properties, "required": required });
-    let file = json!({
-        "name": prompt.name,
-        "description": said(prompt.description),
-        "arguments": arguments,
-    });
+    let about = said(prompt.description);
+    let file = json!({ "name": prompt.name, "description": about, "arguments": arguments });
     format!("{file:#}\n")
 }
 
-/// Returns a safe path component for a name that differs from `taken`, ignoring case.
+/// Returns a safe and unused path component for a name.
 fn file_name(name: &str, taken: &mut BTreeSet<String>) -> String {
     let mut safe: String = name
         .chars()
         .map(|c| if c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '_' })
         .take(MAX_NAME_LEN)
         .collect();
-    let edges = |c: char| c == '.';
-    safe = safe.trim_matches(edges).to_owned();
+    // No hidden files, no `..`, and Windows drops a trailing dot.
+    safe = safe.trim_matches('.').to_owned();
     if safe.is_empty() || is_reserved(&safe) {
         safe.insert(0, '_');
     }
+    // Names that differ only in case are one file on Windows and macOS.
     if safe != name || taken.contains(&safe.to_ascii_lowercase()) {
         safe = format!("{safe}-{:08x}", digest(name));
     }
@@ -191,7 +186,7 @@ fn is_reserved(name: &str) -> bool {
     numbered || matches!(stem.as_str(), "con" | "prn" | "aux" | "nul" | "conin$" | "conout$")
 }
 
-/// FNV-1a: distinguishes names; not cryptographic.
+// FNV-1a. It only distinguishes names, so it need not be cryptographic.
 fn digest(text: &str) -> u32 {
     text.bytes()
         .fold(0x811c_9dc5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))

@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+// Nested references can double the schema at every level, so the size is bounded, not the depth.
 const MAX_NODES: usize = 4_000;
 
 /// Returns the schema without references. A recursive schema is cut where it repeats.
@@ -60,6 +61,7 @@ impl<'r> ReferenceInliner<'r> {
         let Some(target) = target.filter(|target| target.is_object()) else {
             return Value::Object(out);
         };
+        // A recursive schema has no finite form. The type alone is better than nothing.
         if self.open.contains(&reference) {
             if let Some(kind) = target.get("type") {
                 out.entry("type").or_insert_with(|| kind.clone());

@@ -5,14 +5,15 @@ use std::collections::BTreeMap;
 use serde_json::{Map, Value};
 
 const MAX_KEY_LEN: usize = 64;
+// Leaves space for a leading underscore and a number that makes the name unique.
 const TRUNCATED_LEN: usize = 58;
 
 /// The characters that a vendor accepts in names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Alphabet {
-    /// Letters, digits, `_`, `.` and `-`.
+    /// Also `.` and `-`.
     Dotted,
-    /// Letters, digits and `_`, not starting with a digit.
+    /// ASCII letters, digits and `_`, not starting with a digit.
     Plain,
 }
 
@@ -46,7 +47,6 @@ impl Alphabet {
         candidate
     }
 
-    /// Returns whether all property names in the schema are accepted.
     pub(crate) fn accepts_all(self, schema: &Value) -> bool {
         match schema {
             Value::Object(fields) => {
@@ -60,20 +60,17 @@ impl Alphabet {
     }
 }
 
-/// An argument that has a different name for the model than for the server.
+/// An argument that the model is `shown` under another name than the server has `given` it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RenamedKey {
     /// The tool's name as shown to the model.
     pub tool: String,
     /// Path of the containing object: shown names after `/`, `*` for items; empty at the top.
     pub place: String,
-    /// The name that the model is shown.
     pub shown: String,
-    /// The name that the server uses.
     pub given: String,
 }
 
-/// The names at every path of a schema.
 #[derive(Debug, Clone)]
 pub(crate) struct KeyTable {
     alphabet: Alphabet,
@@ -93,6 +90,7 @@ impl KeyTable {
             let renamed = self.rename_properties(own, place);
             fields.insert("properties".to_owned(), Value::Object(renamed));
         }
+        // After the properties, so that their names are assigned already.
         if let Some(Value::Array(required)) = fields.get_mut("required") {
             for name in required {
                 if let Some(given) = name.as_str() {
@@ -102,6 +100,7 @@ impl KeyTable {
         }
         let below = format!("{place}/*");
         for (keyword, value) in fields.iter_mut() {
+            // Alternatives describe the same object, so they share its path and its names.
             let at = match keyword.as_str() {
                 "items" | "prefixItems" | "additionalProperties" | "contains" => &below,
                 "anyOf" | "oneOf" | "allOf" | "not" | "if" | "then" | "else" => place,
@@ -146,7 +145,6 @@ impl KeyTable {
         shown
     }
 
-    /// Returns the renamed arguments, in order.
     pub(crate) fn renamed_keys(&self, tool: &str) -> Vec<RenamedKey> {
         let mut out = Vec::new();
         for (place, names) in &self.given {

@@ -12,7 +12,7 @@ use crate::prompt::views::{
     ShownArgument, ShownPrompt, ShownResource, ShownServer, ShownTemplate, ShownTool,
 };
 
-/// Calls `maker` with views of the lease, and keeps the decoded definitions alive meanwhile.
+/// Calls `maker` with views of the lease, which borrow from decoded definitions.
 pub fn with_shown_servers<R>(lease: &Lease, maker: impl FnOnce(&[ShownServer<'_>]) -> R) -> R {
     let decoded: Vec<DecodedServer<'_>> =
         lease.catalog().servers().iter().map(DecodedServer::new).collect();
@@ -30,7 +30,6 @@ pub fn with_shown_servers<R>(lease: &Lease, maker: impl FnOnce(&[ShownServer<'_>
     maker(&servers)
 }
 
-/// A server with decoded definitions.
 struct DecodedServer<'a> {
     server: &'a Server,
     command_line: Option<String>,

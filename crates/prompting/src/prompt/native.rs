@@ -15,7 +15,6 @@ use crate::prompt::{gemini, keys, own_tools};
 /// The vendor whose format the definitions have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Vendor {
-    /// OpenAI and compatible APIs.
     OpenAi,
     Anthropic,
     Gemini,
@@ -58,11 +57,10 @@ impl Vendor {
 #[derive(Debug, Clone)]
 pub struct Definitions {
     pub vendor: Vendor,
-    /// One definition per tool, in the order of the tools.
+    /// One definition per tool, in order.
     pub tools: Vec<Value>,
-    /// Renamed tools, whose model name the vendor rejects: from the shown name to the model name.
+    /// From the shown name to the model name, for tools whose model name the vendor rejects.
     pub names: BTreeMap<String, String>,
-    /// Renamed arguments, whose names the vendor rejects.
     pub renamed: Vec<RenamedKey>,
     /// Tools whose arguments are not an object. Their value is wrapped as `value`.
     pub wrapped: BTreeSet<String>,
@@ -111,12 +109,12 @@ pub fn definitions(
     define(named_tools(servers), vendor, options)
 }
 
-/// Converts the tools of the conversation, then those of the servers.
 pub(crate) fn definitions_with_own(
     servers: &[ShownServer<'_>],
     vendor: Vendor,
     options: &PromptOptions,
 ) -> Definitions {
+    // Our own tools first: they never change, so the cached prefix survives a change of servers.
     let own = own_tools::conversation_tools();
     let own = own.iter().map(|tool| ("switchboard", tool));
     define(own.chain(named_tools(servers)), vendor, options)
@@ -128,13 +126,13 @@ fn named_tools<'a>(
     servers.iter().flat_map(|server| server.tools.iter().map(|tool| (server.name, tool)))
 }
 
-/// Converts tools, each given with the name of its server.
 pub(crate) fn define<'a>(
     tools: impl Iterator<Item = (&'a str, &'a ShownTool<'a>)>,
     vendor: Vendor,
     options: &PromptOptions,
 ) -> Definitions {
     let tools: Vec<_> = tools.collect();
+    // Accepted names are reserved first, so that a generated name cannot shadow another tool.
     let mut taken: BTreeSet<String> = tools
         .iter()
         .map(|(_, tool)| tool.model_name)
@@ -167,7 +165,6 @@ pub(crate) fn define<'a>(
     out
 }
 
-/// Returns the description of a tool that has none.
 pub(crate) fn default_description(server: &str, tool: &str) -> String {
     let server = clean_line(server, 200);
     let tool = clean_line(tool, 200);
@@ -185,8 +182,7 @@ fn definition(vendor: Vendor, name: &str, description: &str, schema: Value) -> V
         }
         Vendor::Gemini => {
             let mut out = json!({ "name": name, "description": description });
-            // Gemini rejects an object without properties; without `parameters`, there are no
-            // arguments.
+            // Gemini rejects an object without properties, but accepts absent `parameters`.
             if schema.get("properties").is_some()
                 && let Some(fields) = out.as_object_mut()
             {
@@ -213,6 +209,7 @@ fn parameters(
         fields.remove("$schema");
     }
     let rename = !vendor.alphabet().accepts_all(&schema);
+    // A referenced definition has no path of its own, and a renamed key needs one.
     if (vendor == Vendor::Gemini || rename) && has_references(&schema) {
         schema = inline(&schema);
     }

@@ -3,12 +3,10 @@
 /// The mode of the MCP part of a prompt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum PromptMode {
-    /// No section and no tools.
     Off,
-    /// The model can use servers.
+    /// The model can use servers, and gets no instructions for writing new ones.
     #[default]
     UseOnly,
-    /// The model can use servers, and gets instructions for writing new ones.
     Full,
 }
 
@@ -59,13 +57,11 @@ pub enum CallForm {
 pub struct PromptOptions {
     pub mode: PromptMode,
     pub call_form: CallForm,
-    /// Whether a message may contain several calls.
     pub parallel: bool,
-    /// Whether each tool is shown with an example call.
+    /// Adds an example call to each tool.
     pub examples: bool,
-    /// Maximum length of a description, in characters.
+    /// Longer texts are cut, with a note: a server must not crowd the others out of the prompt.
     pub max_description_chars: usize,
-    /// Maximum length of a server's instructions, in characters.
     pub max_instruction_chars: usize,
 }
 
@@ -93,7 +89,7 @@ own, outside the present project unless the user says otherwise.
 schema in which every argument has a type and a description.
 3. A local server speaks JSON-RPC on standard input and output. Anything else it wants to say goes \
 to standard error, because a stray line on standard output breaks the connection.
-4. Nobody can type into a running server. Keys and passwords reach it through environment \
+4. A running server cannot ask for input. Keys and passwords reach it through environment \
 variables; ask the user for them and never write them into source code.
 5. Report a failure as a tool result that is marked as an error and says what to try next. Put a \
 time limit on everything that waits.

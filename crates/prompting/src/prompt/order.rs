@@ -4,10 +4,7 @@ use std::collections::HashMap;
 
 use crate::prompt::views::ShownServer;
 
-/// The order of first appearance.
-///
-/// Vendors charge less for a cached prefix, and the prefix ends at the first byte that differs. So
-/// a server that disappears and returns keeps its position, and new servers come last.
+/// The order of first appearance of servers and tools.
 #[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct StableOrder {
     servers: Vec<RememberedServer>,
@@ -27,9 +24,9 @@ impl StableOrder {
     }
 
     /// Sorts servers and their tools by the remembered order, and remembers new ones.
-    ///
-    /// New servers are appended by name, new tools in the order of their server.
     pub fn arrange(&mut self, servers: &mut [ShownServer<'_>]) {
+        // Vendors charge less for a cached prefix, which ends at the first byte that differs. So a
+        // server that returns keeps its place, and new ones are appended, by name.
         servers.sort_by(|left, right| left.name.cmp(right.name));
         self.remember(servers);
         let at = places(self.servers.iter().map(|server| server.name.as_str()));

@@ -55,7 +55,7 @@ pub const fn conversation_tools() -> [ShownTool<'static>; 2] {
         tool(
             READ_RESULT,
             "Reads lines of an earlier result that was too long to show whole, or of an earlier \
-             part of this conversation. The name to use stands where the text was cut.",
+             part of this conversation. The name to use is where the text was cut.",
             READ_SCHEMA,
         ),
     ]
@@ -80,7 +80,6 @@ pub const fn search_tools() -> [ShownTool<'static>; 3] {
     ]
 }
 
-/// Returns all five tools as definitions for a vendor.
 #[must_use]
 pub(crate) fn native(vendor: Vendor, options: &PromptOptions) -> Definitions {
     let own = conversation_tools();
@@ -88,7 +87,6 @@ pub(crate) fn native(vendor: Vendor, options: &PromptOptions) -> Definitions {
     define(own.iter().chain(&search).map(|tool| ("switchboard", tool)), vendor, options)
 }
 
-/// Renders the search tools as text, with an example each.
 #[must_use]
 pub(crate) fn text(options: &PromptOptions) -> String {
     let mut out = String::from(

@@ -3,8 +3,9 @@
 use serde_json::Value;
 
 use crate::prompt::clean::{clean_line, code_span};
-use crate::prompt::schema::{ObjectSchema, keyword_list, required_names, resolve, types};
+use crate::prompt::schema::{ObjectSchema, keyword_list, push_new, required_names, resolve, types};
 
+// A prompt shows every tool, so the entry of each stays short.
 const MAX_DEPTH: usize = 3;
 const MAX_LINES: usize = 200;
 const MAX_CHOICES: usize = 24;
@@ -55,6 +56,7 @@ impl<'s> ParameterWriter<'s> {
             if needed { "required" } else { "optional" }.to_owned(),
         ];
         add_constraints(self.root, target, &mut notes, MAX_DEPTH);
+        // Keywords next to a reference are specific to this argument, so they come first.
         if let Some(default) = property.get("default").or_else(|| target.get("default")) {
             notes.push(format!("default {}", json_text(default)));
         }
@@ -81,7 +83,6 @@ impl<'s> ParameterWriter<'s> {
     }
 }
 
-/// Describes the type of a schema in words.
 fn type_text(root: &Value, schema: &Value, depth: usize) -> String {
     let schema = resolve(root, schema);
     let Some(depth) = depth.checked_sub(1) else { return "any".to_owned() };
@@ -89,11 +90,11 @@ fn type_text(root: &Value, schema: &Value, depth: usize) -> String {
     for name in types(schema) {
         let one =
             if name == "array" { array_text(root, schema, depth) } else { clean_line(name, 40) };
-        push_new(&mut kinds, one);
+        push_new(&mut kinds, &one);
     }
     if kinds.is_empty() {
         for branch in keyword_list(schema, "anyOf").iter().chain(keyword_list(schema, "oneOf")) {
-            push_new(&mut kinds, type_text(root, branch, depth));
+            push_new(&mut kinds, &type_text(root, branch, depth));
         }
     }
     if kinds.is_empty() {
@@ -123,14 +124,14 @@ fn implied_type(root: &Value, schema: &Value, depth: usize) -> String {
     }
 }
 
-/// Appends notes about the constraints of a value besides its type.
+/// Appends notes about constraints other than the type.
 fn add_constraints(root: &Value, schema: &Value, notes: &mut Vec<String>, depth: usize) {
     let choices = keyword_list(schema, "enum");
     if !choices.is_empty() {
         let shown: Vec<String> = choices.iter().take(MAX_CHOICES).map(json_text).collect();
         let more = choices.len().saturating_sub(MAX_CHOICES);
         let more = if more == 0 { String::new() } else { format!(" and {more} more") };
-        push_new(notes, format!("one of {}{more}", shown.join(" | ")));
+        push_new(notes, &format!("one of {}{more}", shown.join(" | ")));
     }
     let worded = [
         ("const", "always "),
@@ -147,8 +148,9 @@ fn add_constraints(root: &Value, schema: &Value, notes: &mut Vec<String>, depth:
         ("format", "format "),
     ];
     for (keyword, words) in worded {
+        // In draft 4, `exclusiveMinimum` is a flag of `minimum` and says nothing alone.
         if let Some(value) = schema.get(keyword).filter(|value| !value.is_boolean()) {
-            push_new(notes, format!("{words}{}", json_text(value)));
+            push_new(notes, &format!("{words}{}", json_text(value)));
         }
     }
     let Some(depth) = depth.checked_sub(1) else { return };
@@ -161,12 +163,6 @@ fn add_constraints(root: &Value, schema: &Value, notes: &mut Vec<String>, depth:
 
 fn json_text(value: &Value) -> String {
     clean_line(&value.to_string(), MAX_VALUE_CHARS)
-}
-
-fn push_new(all: &mut Vec<String>, one: String) {
-    if !all.contains(&one) {
-        all.push(one);
-    }
 }
 
 #[cfg(test)]

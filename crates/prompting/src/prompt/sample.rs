@@ -4,6 +4,7 @@ use serde_json::{Map, Value, json};
 
 use crate::prompt::schema::{ObjectSchema, keyword_list, required_names, resolve, types};
 
+// Bounds the size of an example, and the recursion over a server's schema.
 const MAX_DEPTH: usize = 4;
 const MAX_TEXT_CHARS: usize = 60;
 
@@ -19,7 +20,7 @@ pub(crate) fn arguments(schema: &ObjectSchema) -> Vec<(String, Value)> {
         .collect()
 }
 
-/// Renders JSON text that cannot open or close an element.
+/// Renders JSON whose strings cannot open or close an element.
 pub(crate) fn element_json(value: &Value) -> String {
     let text = value.to_string();
     let visible = crate::prompt::clean::remove_hidden(&text);
@@ -50,10 +51,11 @@ fn sample(root: &Value, schema: &Value, depth: usize) -> Value {
     }
 }
 
-/// Returns a value that the server's schema suggests, unless it is long.
+/// Returns a short value that the server's schema suggests.
 fn server_sample(schema: &Value) -> Option<&Value> {
     let examples = keyword_list(schema, "examples").first();
     let choices = keyword_list(schema, "enum").first();
+    // A fixed value first, then values that the author picked, then any valid one.
     [schema.get("const"), examples, schema.get("example"), schema.get("default"), choices]
         .into_iter()
         .flatten()

@@ -3,6 +3,7 @@
 use serde_json::{Map, Value, json};
 use switchboard_json::property_names;
 
+// References may form a cycle, and parts may nest without end: a server writes the schema.
 const MAX_HOPS: usize = 16;
 const MAX_MERGES: usize = 4;
 /// Name of the argument that wraps a schema that is not an object.
@@ -11,17 +12,15 @@ pub(crate) const WRAPPER_ARGUMENT: &str = "value";
 /// The arguments of a tool as an object schema, without alternatives at the top level.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct ObjectSchema {
-    /// An object schema with at least `type` and `properties`.
     pub(crate) schema: Value,
-    /// Whether the server's schema is not an object, and is therefore wrapped in
-    /// [`WRAPPER_ARGUMENT`].
+    /// Whether the server's schema is not an object and is therefore in [`WRAPPER_ARGUMENT`].
     pub(crate) wrapped: bool,
-    /// Property names in the order of the server's JSON text.
+    /// Property names in the server's order, which `Value` does not keep.
     pub(crate) order: Vec<String>,
 }
 
 impl ObjectSchema {
-    /// Returns the arguments in the server's order. Arguments that are not in `order` come last.
+    /// Returns the arguments in the server's order.
     pub(crate) fn properties(&self) -> Vec<(&str, &Value)> {
         let Some(all) = self.schema.get("properties").and_then(Value::as_object) else {
             return Vec::new();
@@ -46,6 +45,7 @@ pub(crate) fn object_schema(text: Option<&str>) -> ObjectSchema {
     let mut required = Vec::new();
     if let Some(top) = top.as_object() {
         merged = top.clone();
+        // Vendors reject these at the top level. The properties of the parts are collected below.
         for keyword in ["allOf", "anyOf", "oneOf", "not", "enum", "const", "if", "then", "else"] {
             merged.remove(keyword);
         }
@@ -54,6 +54,7 @@ pub(crate) fn object_schema(text: Option<&str>) -> ObjectSchema {
     let mut properties = Map::new();
     collect_properties(&root, top, &mut properties, &mut required, MAX_MERGES);
     for name in &required {
+        // Some servers require names that they do not declare.
         properties.entry(name.clone()).or_insert_with(|| json!({}));
     }
     merged.insert("type".to_owned(), json!("object"));
@@ -82,7 +83,6 @@ pub(crate) fn resolve<'v>(root: &'v Value, schema: &'v Value) -> &'v Value {
     at
 }
 
-/// Returns the types that a schema names.
 pub(crate) fn types(schema: &Value) -> Vec<&str> {
     match schema.get("type") {
         Some(Value::String(one)) => vec![one.as_str()],
@@ -91,12 +91,10 @@ pub(crate) fn types(schema: &Value) -> Vec<&str> {
     }
 }
 
-/// Returns the list under a keyword, or an empty one.
 pub(crate) fn keyword_list<'v>(schema: &'v Value, keyword: &str) -> &'v [Value] {
     schema.get(keyword).and_then(Value::as_array).map_or(&[], Vec::as_slice)
 }
 
-/// Returns the names under `required`.
 pub(crate) fn required_names(schema: &Value) -> impl Iterator<Item = &str> {
     keyword_list(schema, "required").iter().filter_map(Value::as_str)
 }
@@ -109,10 +107,8 @@ fn may_be_object(root: &Value, schema: &Value) -> bool {
     if !types.is_empty() {
         return types.contains(&"object");
     }
-    let any = keyword_list(schema, "anyOf")
-        .iter()
-        .chain(keyword_list(schema, "oneOf"))
-        .collect::<Vec<_>>();
+    let any: Vec<&Value> =
+        keyword_list(schema, "anyOf").iter().chain(keyword_list(schema, "oneOf")).collect();
     if any.is_empty() {
         return schema.get("items").is_none() && schema.get("enum").is_none();
     }
@@ -167,6 +163,7 @@ fn collect_properties(
         collect_properties(root, resolve(root, part), properties, needed, merges);
     }
     for keyword in ["anyOf", "oneOf"] {
+        // A name is required only if every branch requires it.
         let mut in_all: Option<Vec<String>> = None;
         for branch in keyword_list(schema, keyword) {
             let mut here = Vec::new();
@@ -182,7 +179,7 @@ fn collect_properties(
     }
 }
 
-fn push_new(names: &mut Vec<String>, name: &str) {
+pub(crate) fn push_new(names: &mut Vec<String>, name: &str) {
     if !names.iter().any(|known| known == name) {
         names.push(name.to_owned());
     }

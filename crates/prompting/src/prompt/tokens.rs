@@ -1,18 +1,15 @@
 //! Estimation of token counts without the vocabulary of the model.
 
-/// Most words of up to this length are one token.
+// Most words of up to this length are one token.
 const LETTERS_PER_TOKEN: usize = 8;
 const DIGITS_PER_TOKEN: usize = 3;
-/// JSON has runs such as `":{"` that are common enough to be one token.
+// JSON has runs such as `":{"` that are common enough to be one token.
 const MARKS_PER_TOKEN: usize = 4;
-/// The space before a word belongs to its token; indentation is a separate token.
+// The space before a word belongs to its token; indentation is a separate token.
 const SPACES_PER_TOKEN: usize = 32;
 
-/// Estimates the number of tokens of a text.
-///
-/// Tokenizers first split a text into words, numbers, runs of punctuation and white space, so these
-/// are counted. Non-ASCII characters below U+0800, such as Greek or Arabic, count as half a token,
-/// those up to U+FFFF as one, and all others as two.
+/// Estimates the number of tokens of a text. Counts words, numbers and runs of punctuation and
+/// white space, because tokenizers split a text there first.
 #[must_use]
 pub fn estimate_tokens(text: &str) -> usize {
     let mut tokens = 0;
@@ -22,6 +19,7 @@ pub fn estimate_tokens(text: &str) -> usize {
     for character in text.chars() {
         let next = CharKind::from_char(character);
         if next == CharKind::Other {
+            // Half a token for alphabets such as Greek, one for most CJK, two for emoji.
             halves += match character {
                 '\0'..='\u{7ff}' => 1,
                 '\u{800}'..='\u{ffff}' => 2,
@@ -62,7 +60,6 @@ impl CharKind {
         }
     }
 
-    /// Returns the tokens of a run of this length.
     const fn tokens(self, length: usize) -> usize {
         match self {
             Self::Letter => length.div_ceil(LETTERS_PER_TOKEN),

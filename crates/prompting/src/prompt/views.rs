@@ -3,7 +3,6 @@
 /// A server and its offers.
 #[derive(Debug, Clone, Default)]
 pub struct ShownServer<'a> {
-    /// The name in the configuration.
     pub name: &'a str,
     /// The program that starts the server, without secrets; `None` for a remote server.
     pub command_line: Option<&'a str>,
@@ -11,26 +10,21 @@ pub struct ShownServer<'a> {
     /// The reason of a failure, in our words; `None` if the server works.
     pub trouble: Option<&'a str>,
     pub tools: Vec<ShownTool<'a>>,
-    /// Resources with a fixed URI.
     pub resources: Vec<ShownResource<'a>>,
-    /// Resources with a URI template.
     pub templates: Vec<ShownTemplate<'a>>,
     pub prompts: Vec<ShownPrompt<'a>>,
 }
 
-/// A tool.
+/// A tool of a server.
 #[derive(Debug, Clone, Default)]
 pub struct ShownTool<'a> {
-    /// The name on its server.
     pub name: &'a str,
     /// The name among all tools: unique, at most 64 letters, digits, `_` and `-`.
     pub model_name: &'a str,
-    /// Display name.
     pub title: Option<&'a str>,
     pub description: Option<&'a str>,
-    /// JSON text of the schema of its arguments.
+    /// JSON text, as is `output_schema`.
     pub input_schema: Option<&'a str>,
-    /// JSON text of the schema of its structured result.
     pub output_schema: Option<&'a str>,
 }
 
@@ -43,17 +37,16 @@ pub struct ShownResource<'a> {
     pub mime_type: Option<&'a str>,
 }
 
-/// A resource template.
+/// A resource with a URI template, such as `file:///{path}`.
 #[derive(Debug, Clone, Default)]
 pub struct ShownTemplate<'a> {
-    /// URI template, such as `file:///{path}`.
     pub uri_template: &'a str,
     pub name: &'a str,
     pub description: Option<&'a str>,
     pub mime_type: Option<&'a str>,
 }
 
-/// A prompt.
+/// A prompt of a server.
 #[derive(Debug, Clone, Default)]
 pub struct ShownPrompt<'a> {
     pub name: &'a str,

@@ -6,9 +6,7 @@ use crate::prompt::options::{PromptMode, PromptOptions};
 use crate::prompt::views::{ShownServer, ShownTool};
 use crate::prompt::xml_server::{write_server, write_tool};
 
-/// Renders all offers of the servers and how to call them. Empty in mode `off`.
-///
-/// Servers are rendered in the given order. The caller keeps it stable.
+/// Renders the offers of the servers in the given order, and how to call them. Empty in mode `off`.
 #[must_use]
 pub fn section(servers: &[ShownServer<'_>], options: &PromptOptions) -> String {
     if options.mode == PromptMode::Off {
@@ -22,12 +20,13 @@ pub fn section(servers: &[ShownServer<'_>], options: &PromptOptions) -> String {
     out
 }
 
-/// Renders the part before the first server. If there are servers, it depends only on the options.
+/// Renders the part before the first server.
 pub(crate) fn opening(servers: &[ShownServer<'_>], options: &PromptOptions) -> String {
     let mut out = String::new();
     if servers.is_empty() {
         out.push_str(fixed_text::NO_SERVERS);
     } else {
+        // Independent of the servers, so that vendors can cache it across conversations.
         out.push_str(fixed_text::INTRODUCTION);
         out.push('\n');
         out.push_str(&fixed_text::call_instructions(options));

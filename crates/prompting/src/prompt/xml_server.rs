@@ -10,7 +10,7 @@ use crate::prompt::schema::{ObjectSchema, object_schema};
 use crate::prompt::views::{ShownPrompt, ShownServer, ShownTool};
 use crate::prompt::{fixed_text, parameters, sample};
 
-/// Writes a server. Parts without entries are omitted.
+/// Writes a server, without the parts that have no entries.
 pub(crate) fn write_server(out: &mut String, server: &ShownServer<'_>, options: &PromptOptions) {
     line(out, format_args!("## Server {}", code_span(server.name)));
     if let Some(command) = server.command_line {
@@ -33,7 +33,6 @@ pub(crate) fn write_server(out: &mut String, server: &ShownServer<'_>, options: 
     write_rest(out, server, options);
 }
 
-/// Writes the resources and prompts of a server.
 pub(crate) fn write_rest(out: &mut String, server: &ShownServer<'_>, options: &PromptOptions) {
     if !server.resources.is_empty() {
         line(out, format_args!("\n### Resources of {}", code_span(server.name)));
@@ -71,7 +70,6 @@ pub(crate) fn write_rest(out: &mut String, server: &ShownServer<'_>, options: &P
     }
 }
 
-/// Writes a tool with its arguments and an example call.
 pub(crate) fn write_tool(
     out: &mut String,
     server: &ShownServer<'_>,
@@ -120,15 +118,12 @@ fn example(
         let _ok = write!(out, "</{}>", tool.model_name);
         return out;
     }
-    // Built manually to keep the order of the arguments.
+    // Not through `Value`, which sorts the arguments.
     let fields: Vec<String> = arguments
         .iter()
         .map(|(name, value)| {
-            format!(
-                "{}: {}",
-                sample::element_json(&name.as_str().into()),
-                sample::element_json(value)
-            )
+            let name = sample::element_json(&name.as_str().into());
+            format!("{name}: {}", sample::element_json(value))
         })
         .collect();
     format!(
@@ -139,7 +134,6 @@ fn example(
     )
 }
 
-/// Returns whether a name is valid as an element name.
 fn is_tag(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-'))

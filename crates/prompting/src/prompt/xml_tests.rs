@@ -47,7 +47,7 @@ fn a_small_catalog_is_shown_in_full() {
 
     Rules:
     - Write one call per message, as the last thing in it.
-    - The result arrives in the next message. Read it before you go on, and never write a result yourself.
+    - The result arrives in the next message. Read it before you continue, and never write a result yourself.
     - When a required value is unknown, ask for it or look it up. Leave optional arguments out unless they matter.
     - Use only servers, tools, resources and arguments that you were shown, spelled exactly as shown. If nothing fits, say so instead of making up a name.
 

@@ -7,7 +7,7 @@ use zip::ZipArchive;
 
 use crate::bundle::error::BundleError;
 
-/// Size limits of a bundle.
+/// Limits of a bundle, which keep a zip bomb from filling memory or disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ArchiveLimits {
     /// Maximum size of the archive, compressed.
@@ -31,27 +31,22 @@ impl Default for ArchiveLimits {
     }
 }
 
-/// Size up to which the compression ratio is not checked.
+/// Size up to which the compression ratio is not checked: small generated files compress well.
 const SMALL_FILE_BYTES: u64 = 1024 * 1024;
-/// Maximum length of a file name.
 const MAX_NAME_BYTES: usize = 400;
-/// The file type bits of the Unix mode.
 const MODE_TYPE_MASK: u32 = 0o170_000;
 const MODE_REGULAR: u32 = 0o100_000;
 const MODE_FOLDER: u32 = 0o040_000;
 
-/// A file in a bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct PackedFile {
-    /// The path, separated by `/`.
     pub(super) name: String,
     pub(super) index: usize,
     pub(super) bytes: u64,
     pub(super) executable: bool,
 }
 
-/// Returns the checked files of an archive. Folders are skipped, because they are created on
-/// demand.
+/// Returns the checked files of an archive, without folders, which are created on demand.
 pub(super) fn files(bytes: &[u8], limits: &ArchiveLimits) -> Result<Vec<PackedFile>, BundleError> {
     if u64::try_from(bytes.len()).unwrap_or(u64::MAX) > limits.packed_bytes {
         return Err(BundleError::TooLarge(format!("more than {} bytes", limits.packed_bytes)));
@@ -67,27 +62,27 @@ pub(super) fn files(bytes: &[u8], limits: &ArchiveLimits) -> Result<Vec<PackedFi
         let entry = archive.by_index_raw(index).map_err(|error| archive_error(&error))?;
         let name = entry.name().map_err(|error| archive_error(&error))?.into_owned();
         let bad = |why: &'static str| BundleError::BadEntry { name: short_name(&name), why };
+        // A link could point out of the folder, and later entries would be written through it.
         let kind = entry.unix_mode().map_or(0, |mode| mode & MODE_TYPE_MASK);
         let is_folder = name.ends_with('/');
         if !matches!((kind, is_folder), (0, _) | (MODE_REGULAR, false) | (MODE_FOLDER, true)) {
-            return Err(bad("which is a link or something else than a file"));
+            return Err(bad("is not a regular file"));
         }
         if entry.encrypted() {
-            return Err(bad("which is encrypted"));
+            return Err(bad("is encrypted"));
         }
         check_name(name.trim_end_matches('/')).map_err(bad)?;
         if is_folder {
             continue;
         }
-        // File systems may be case-insensitive, so names that differ only in case would be one
-        // file.
+        // On a case-insensitive file system, names that differ only in case are one file.
         if !names.insert(name.to_lowercase()) {
-            return Err(bad("twice"));
+            return Err(bad("occurs twice"));
         }
         let size = entry.size();
         let packed = entry.compressed_size();
         if size > SMALL_FILE_BYTES && size / packed.max(1) > limits.ratio {
-            return Err(bad("which grows too much when it is unpacked"));
+            return Err(bad("exceeds the compression ratio"));
         }
         total = total.saturating_add(size);
         if total > limits.total_bytes {
@@ -113,17 +108,11 @@ fn check_folders(files: &[PackedFile]) -> Result<(), BundleError> {
         if files.len() <= 2_000 && files.iter().any(is_above) {
             return Err(BundleError::BadEntry {
                 name: short_name(&file.name),
-                why: "which is a file and a folder",
+                why: "is both a file and a folder",
             });
         }
     }
     Ok(())
-}
-
-/// Returns the contents of a file. A size other than the declared one is an error.
-pub(super) fn contents(bytes: &[u8], file: &PackedFile) -> Result<Vec<u8>, BundleError> {
-    let mut archive = open(bytes)?;
-    read(&mut archive, file)
 }
 
 /// Returns the contents of a file in an open archive.
@@ -133,12 +122,13 @@ pub(super) fn read(
 ) -> Result<Vec<u8>, BundleError> {
     let entry = archive.by_index(file.index).map_err(|error| archive_error(&error))?;
     let mut contents = Vec::new();
+    // The declared size passed the limits, so the actual one must not exceed it.
     let read = entry.take(file.bytes.saturating_add(1)).read_to_end(&mut contents);
     read.map_err(|error| BundleError::NoArchive(error.to_string()))?;
     if u64::try_from(contents.len()).unwrap_or(u64::MAX) != file.bytes {
         return Err(BundleError::BadEntry {
             name: short_name(&file.name),
-            why: "which has another size than it says",
+            why: "does not have its declared size",
         });
     }
     Ok(contents)
@@ -155,16 +145,18 @@ fn archive_error(error: &zip::result::ZipError) -> BundleError {
 /// Rejects names that lead out of the folder on any platform.
 pub(super) fn check_name(name: &str) -> Result<(), &'static str> {
     if name.is_empty() || name.len() > MAX_NAME_BYTES {
-        return Err("which has no name, or too long a one");
+        return Err("has no name, or one that is too long");
     }
+    // Windows treats a backslash as a separator, and `C:` or `file:stream` as special.
     if name.contains(['\\', ':']) || name.starts_with('/') {
-        return Err("which is no plain path");
+        return Err("is not a plain relative path");
     }
     if name.chars().any(char::is_control) {
-        return Err("which has a control character in its name");
+        return Err("has a control character in its name");
     }
+    // Windows drops trailing dots and spaces, so that `.. ` would be `..` there.
     if name.split('/').any(|part| matches!(part, "" | "." | "..") || part.ends_with([' ', '.'])) {
-        return Err("which leads out of its folder");
+        return Err("leads out of its folder");
     }
     Ok(())
 }

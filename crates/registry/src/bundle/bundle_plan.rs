@@ -19,9 +19,7 @@ use crate::plan::{
 /// The values of the manifest's variables on this machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BundleContext {
-    /// The folder that bundles are unpacked into.
     pub bundles: PathBuf,
-    /// The user's home folder.
     pub home: Option<PathBuf>,
     /// `linux`, `darwin` or `win32`.
     pub platform: &'static str,
@@ -42,9 +40,6 @@ impl BundleContext {
 
 impl Bundle {
     /// Returns the plan to run the unpacked bundle.
-    ///
-    /// # Errors
-    /// If the bundle is not for this platform, or its command is not acceptable.
     pub fn plan(&self, surroundings: &BundleContext) -> Result<InstallPlan, BundleError> {
         let manifest = &self.manifest;
         let platforms = &manifest.compatibility.platforms;
@@ -64,7 +59,8 @@ impl Bundle {
         check_text("the command", &command)?;
         let command = words.template(&command)?;
         if command.names().next().is_some() {
-            return Err(BundleError::NoManifest("its command is asked for".to_owned()));
+            // The user must see and approve the exact program.
+            return Err(BundleError::NoManifest("its command depends on an answer".to_owned()));
         }
         let mut args = Vec::new();
         for (index, word) in config.args.unwrap_or_default().iter().enumerate() {
@@ -84,10 +80,10 @@ impl Bundle {
             .collect();
         let mut notes = Vec::new();
         for (name, wanted) in &manifest.compatibility.runtimes {
-            notes.push(format!("it needs `{name}` {}", wanted.as_str().unwrap_or_default()));
+            notes.push(format!("requires `{name}` {}", wanted.as_str().unwrap_or_default()));
         }
         if manifest.server.kind == "uv" {
-            notes.push("`uv` fetches what it depends on when it starts".to_owned());
+            notes.push("`uv` downloads its dependencies at the first start".to_owned());
         }
         Ok(InstallPlan {
             body: PlanBody::Command { command, args, env },
@@ -105,11 +101,11 @@ impl Bundle {
             let bad = |why| BundleError::BadEntry { name: entry.chars().take(120).collect(), why };
             check_name(entry).map_err(bad)?;
             if !self.has(entry) {
-                return Err(BundleError::NoManifest(format!(
-                    "the file `{entry}` that it runs is not there"
-                )));
+                let why = format!("its entry point `{entry}` is missing");
+                return Err(BundleError::NoManifest(why));
             }
         }
+        // The defaults of the specification, for a manifest without `mcp_config`.
         let path = format!("${{__dirname}}/{entry}");
         let (command, args) = match server.kind.as_str() {
             "node" => ("node".to_owned(), vec![path]),
@@ -126,6 +122,7 @@ impl Bundle {
             config.args = other.args.or(config.args);
             config.env.get_or_insert_default().extend(other.env.unwrap_or_default());
         }
+        // The default arguments belong to the default command only.
         if config.command.is_none() {
             config.command = Some(command);
             config.args = config.args.or(Some(args));
@@ -141,8 +138,7 @@ struct BundleVariables<'a> {
 }
 
 impl BundleVariables<'_> {
-    /// Parses a text with variables. Those of this machine are replaced; the others become
-    /// questions.
+    /// Parses a text: replaces the variables of this machine and asks for the others.
     fn template(&self, text: &str) -> Result<Template, BundleError> {
         let known = self.resolve(text)?;
         Ok(Template::read_dollar(&known, |name| {
@@ -154,7 +150,7 @@ impl BundleVariables<'_> {
     fn resolve(&self, text: &str) -> Result<String, BundleError> {
         let unicode = |path: &Path| {
             let no_text =
-                || BundleError::NotInstalled("a folder's name is no Unicode text".to_owned());
+                || BundleError::NotInstalled("the path of a folder is not Unicode".to_owned());
             path.to_str().map(str::to_owned).ok_or_else(no_text)
         };
         let mut text = text
@@ -198,6 +194,7 @@ impl BundleVariables<'_> {
             description,
             required: config.required,
             secret: config.sensitive,
+            // A bad default is dropped and not an error: the user can still enter a value.
             default: default.filter(|text| check_text("x", text).is_ok()),
             choices: Vec::new(),
             format: AnswerFormat::from_word(Some(config.kind.as_str())),

@@ -103,7 +103,7 @@ fn variables_and_answers_are_put_in_and_secrets_are_kept_apart() {
     );
     assert_eq!(
         runs(&manifest, &[("folders", "/a")]),
-        Err("`key` is needed and has no value".to_owned())
+        Err("`key` is required but has no value".to_owned())
     );
     let wrong = [("folders", "/a"), ("key", "k"), ("port", "many")];
     assert_eq!(runs(&manifest, &wrong), Err("`port` must be a number".to_owned()));
@@ -121,17 +121,14 @@ fn a_manifest_that_lies_or_lacks_something_is_refused() {
     for (manifest, expected) in [
         (without("manifest_version"), "it has no `manifest_version`"),
         (without("name"), "it has no `name`"),
-        (without("server"), "the server's type `` is not known"),
-        (
-            of(json!({"type": "shell", "entry_point": "x"})),
-            "the server's type `shell` is not known",
-        ),
+        (without("server"), "unsupported server type ``"),
+        (of(json!({"type": "shell", "entry_point": "x"})), "unsupported server type `shell`"),
         (
             of(json!({"type": "node", "entry_point": "none.js"})),
-            "the file `none.js` that it runs is not there",
+            "its entry point `none.js` is missing",
         ),
     ] {
-        let expected = format!("the bundle has no sound `manifest.json`: {expected}");
+        let expected = format!("the bundle has no valid `manifest.json`: {expected}");
         assert_eq!(runs(&manifest, &[]), Err(expected), "{manifest}");
     }
     let up = of(json!({"type": "node", "entry_point": "../x.js"}));
@@ -142,7 +139,7 @@ fn a_manifest_that_lies_or_lacks_something_is_refused() {
     let mac = manifest(&node(), &json!({"compatibility": {"platforms": ["darwin", "win32"]}}));
     assert_eq!(
         runs(&mac, &[]),
-        Err("the bundle is not for `linux`, but for darwin, win32".to_owned())
+        Err("the bundle does not support `linux`, only darwin, win32".to_owned())
     );
     let old = json!({"dxt_version": "0.1", "name": "a", "version": "1.0.0", "server": node()});
     assert!(runs(&old, &[]).is_ok());
@@ -159,7 +156,7 @@ fn files_that_lead_elsewhere_are_refused() {
         assert!(matches!(read(bytes), Err(BundleError::BadEntry { .. })), "{name:?}");
     }
     let bytes = pack(&[("manifest.json", b"{}"), ("A.js", b"1"), ("a.js", b"2")]);
-    let twice = BundleError::BadEntry { name: "a.js".to_owned(), why: "twice" };
+    let twice = BundleError::BadEntry { name: "a.js".to_owned(), why: "occurs twice" };
     assert_eq!(read(bytes).err(), Some(twice));
 }
 
@@ -170,10 +167,8 @@ fn links_are_refused() {
     writer.write_all(manifest(&node(), &json!({})).to_string().as_bytes()).unwrap();
     writer.add_symlink("server/index.js", "/etc/passwd", SimpleFileOptions::default()).unwrap();
     let bytes = writer.finish().unwrap().into_inner();
-    let expected = BundleError::BadEntry {
-        name: "server/index.js".to_owned(),
-        why: "which is a link or something else than a file",
-    };
+    let expected =
+        BundleError::BadEntry { name: "server/index.js".to_owned(), why: "is not a regular file" };
     assert_eq!(read(bytes).err(), Some(expected));
 }
 

@@ -12,7 +12,7 @@ use crate::bundle::manifest::Manifest;
 use crate::bundle::{archive, manifest};
 use crate::client::{FetchLimits, FetchOutcome, Redirects, RegistryFetcher, RegistryReach};
 
-/// A bundle.
+/// A bundle whose archive and manifest have been checked.
 #[derive(Debug, Clone)]
 pub struct Bundle {
     pub manifest: Manifest,
@@ -24,9 +24,6 @@ pub struct Bundle {
 
 impl Bundle {
     /// Reads a bundle from a file.
-    ///
-    /// # Errors
-    /// If the file is not a valid bundle, or has another digest than expected.
     pub fn open(
         file: &Path,
         limits: &ArchiveLimits,
@@ -35,6 +32,7 @@ impl Bundle {
         let failed = |error: std::io::Error| BundleError::NotRead(error.to_string());
         let opened = std::fs::File::open(file).map_err(failed)?;
         let mut bytes = Vec::new();
+        // One byte more than the limit shows that a file is too large, without reading all of it.
         opened
             .take(limits.packed_bytes.saturating_add(1))
             .read_to_end(&mut bytes)
@@ -43,9 +41,6 @@ impl Bundle {
     }
 
     /// Reads the bytes of a bundle. The digest is checked before the content is parsed.
-    ///
-    /// # Errors
-    /// If the bytes are not a valid bundle, or have another digest than expected.
     pub fn read(
         bytes: Vec<u8>,
         limits: &ArchiveLimits,
@@ -60,11 +55,11 @@ impl Bundle {
         }
         let files = archive::files(&bytes, limits)?;
         let entry = files.iter().find(|file| file.name == "manifest.json");
-        let entry = entry.ok_or_else(|| BundleError::NoManifest("it is not there".to_owned()))?;
+        let entry = entry.ok_or_else(|| BundleError::NoManifest("it is missing".to_owned()))?;
         if entry.bytes > manifest::MAX_MANIFEST_BYTES {
-            return Err(BundleError::NoManifest("it is too long".to_owned()));
+            return Err(BundleError::NoManifest("it is too large".to_owned()));
         }
-        let manifest = Manifest::read(&archive::contents(&bytes, entry)?)?;
+        let manifest = Manifest::read(&archive::read(&mut archive::open(&bytes)?, entry)?)?;
         Ok(Self { manifest, sha256, bytes, files })
     }
 
@@ -74,24 +69,19 @@ impl Bundle {
         (self.files.len(), self.files.iter().map(|file| file.bytes).sum())
     }
 
-    /// Returns whether the bundle contains a file.
     pub(super) fn has(&self, name: &str) -> bool {
         self.files.iter().any(|file| file.name == name)
     }
 }
 
-/// Returns the SHA-256 digest in lowercase hexadecimal.
 pub(super) fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// How long a download may take.
+/// How long a download may take; a bundle may have 256 MiB.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// Fetches a bundle.
-///
-/// # Errors
-/// If the bundle cannot be fetched, is not valid, or has another digest.
+/// Fetches a bundle and verifies its digest.
 pub async fn fetch_bundle(
     url: &str,
     sha256: &str,
@@ -103,13 +93,13 @@ pub async fn fetch_bundle(
     let answer_bytes = usize::try_from(limits.packed_bytes).unwrap_or(usize::MAX);
     let wanted = FetchLimits { answer: FETCH_TIMEOUT, answer_bytes, pages: 1 };
     let fetcher = RegistryFetcher::new(wanted, Redirects::Within(reach)).map_err(failed)?;
-    let address = url.parse().map_err(|_| failed("it is no web address".to_owned()))?;
+    let address = url.parse().map_err(|_| failed("it is not a URL".to_owned()))?;
     match fetcher.get(address, None).await {
         FetchOutcome::Answer { bytes, .. } => Bundle::read(bytes, &limits, Some(sha256)),
-        FetchOutcome::Unchanged => Err(failed("the answer is empty".to_owned())),
-        FetchOutcome::Status(status) => Err(failed(format!("the answer is {status}"))),
+        FetchOutcome::Unchanged => Err(failed("unexpected status 304".to_owned())),
+        FetchOutcome::Status(status) => Err(failed(format!("HTTP status {status}"))),
         FetchOutcome::Elsewhere => {
-            Err(failed("it leads to a place that is not visited".to_owned()))
+            Err(failed("it redirects to an address that is not allowed".to_owned()))
         }
         FetchOutcome::TooLong => {
             Err(BundleError::TooLarge(format!("more than {answer_bytes} bytes")))

@@ -1,4 +1,4 @@
-//! Errors about bundles.
+//! Errors while reading, checking and unpacking bundles.
 
 use thiserror::Error;
 
@@ -7,40 +7,23 @@ use crate::plan::PlanError;
 /// Why a bundle is rejected.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum BundleError {
-    /// The bundle cannot be read from disk or fetched.
-    #[error("the bundle cannot be read: {0}")]
+    #[error("cannot read the bundle: {0}")]
     NotRead(String),
-    /// The bundle is not a valid zip archive.
-    #[error("the bundle is no sound zip: {0}")]
+    #[error("the bundle is not a valid zip archive: {0}")]
     NoArchive(String),
-    /// The bundle exceeds a size limit.
     #[error("the bundle is too large: {0}")]
     TooLarge(String),
-    /// An entry of the archive is not acceptable.
-    #[error("the bundle holds `{name}`, {why}")]
-    BadEntry {
-        /// The name of the file, shortened and on one line.
-        name: String,
-        why: &'static str,
-    },
-    /// The manifest is missing or invalid.
-    #[error("the bundle has no sound `manifest.json`: {0}")]
+    /// `name` is shortened, and `why` is a predicate that follows it.
+    #[error("bundle entry `{name}` {why}")]
+    BadEntry { name: String, why: &'static str },
+    #[error("the bundle has no valid `manifest.json`: {0}")]
     NoManifest(String),
-    /// The bundle is not for this platform.
-    #[error("the bundle is not for `{here}`, but for {}", .for_what.join(", "))]
-    OtherPlatform {
-        /// The current platform.
-        here: String,
-        /// The supported platforms.
-        for_what: Vec<String>,
-    },
-    /// The bundle is not the expected file.
-    #[error("the bundle has the SHA-256 {found} and not {expected}")]
+    #[error("the bundle does not support `{here}`, only {}", .for_what.join(", "))]
+    OtherPlatform { here: String, for_what: Vec<String> },
+    #[error("SHA-256 mismatch: the bundle has {found}, expected {expected}")]
     OtherDigest { expected: String, found: String },
-    /// The bundle cannot be unpacked.
-    #[error("the bundle cannot be unpacked: {0}")]
+    #[error("cannot unpack the bundle: {0}")]
     NotInstalled(String),
-    /// The command in the manifest is not acceptable.
     #[error(transparent)]
     Plan(#[from] PlanError),
 }

@@ -9,9 +9,8 @@ use crate::bundle::archive;
 use crate::bundle::bundle_type::{Bundle, digest};
 use crate::bundle::error::BundleError;
 
-/// The list of files and their digests, next to the folder with the files.
+/// The list of files and their digests, outside the folder that the server sees.
 const FILE_LIST: &str = "files.json";
-/// The folder with the files.
 const CONTENTS_FOLDER: &str = "contents";
 
 /// A bundle that has been unpacked.
@@ -31,15 +30,13 @@ pub fn bundle_folder(bundles: &Path, sha256: &str) -> PathBuf {
 pub fn installed_bundle_at(bundles: &Path, path: &str) -> Option<InstalledBundle> {
     let rest = Path::new(path).strip_prefix(bundles).ok()?;
     let name = rest.components().next()?.as_os_str().to_str()?;
+    // Other folders, such as that of an unfinished unpacking, are not bundles.
     let is_digest = name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
     is_digest.then(|| InstalledBundle { folder: bundles.join(name) })
 }
 
 impl Bundle {
     /// Unpacks the bundle, unless an unchanged copy exists already.
-    ///
-    /// # Errors
-    /// If a file cannot be written, or the existing copy was changed.
     pub fn install(&self, bundles: &Path) -> Result<InstalledBundle, BundleError> {
         let failed = |error: io::Error| BundleError::NotInstalled(error.to_string());
         let installed = InstalledBundle { folder: bundles.join(&self.sha256) };
@@ -47,7 +44,7 @@ impl Bundle {
             return match installed.changes().map_err(failed)?.first() {
                 None => Ok(installed),
                 Some(change) => Err(BundleError::NotInstalled(format!(
-                    "it is there already and was changed ({change}); remove `{}`",
+                    "the installed copy was changed ({change}); remove `{}`",
                     installed.folder.display()
                 ))),
             };
@@ -61,6 +58,7 @@ impl Bundle {
         for file in &self.files {
             let contents = archive::read(&mut archive, file)?;
             let path = unpacked.path().join(CONTENTS_FOLDER).join(&file.name);
+            // Only these two modes: an archive must not set the setuid bit.
             let mode = if file.executable { 0o755 } else { 0o644 };
             write(&path, &contents, mode).map_err(failed)?;
             digests.insert(file.name.as_str(), digest(&contents));
@@ -80,9 +78,6 @@ impl Bundle {
 
 impl InstalledBundle {
     /// Returns at most ten files that are missing or were changed since the bundle was unpacked.
-    ///
-    /// # Errors
-    /// If the list of files cannot be read.
     pub fn changes(&self) -> io::Result<Vec<String>> {
         let list = fs::read(self.folder.join(FILE_LIST))?;
         let list: BTreeMap<String, String> = serde_json::from_slice(&list)?;
@@ -96,6 +91,7 @@ impl InstalledBundle {
                 Ok(_) => changes.push(format!("`{name}` was changed")),
                 Err(_) => changes.push(format!("`{name}` is missing")),
             }
+            // Enough to show that the copy cannot be trusted.
             if changes.len() == 10 {
                 break;
             }

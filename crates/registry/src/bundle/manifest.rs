@@ -14,17 +14,14 @@ pub(super) const MAX_MANIFEST_BYTES: u64 = 4 * 1024 * 1024;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Manifest {
-    /// The version of the manifest format.
     #[serde(alias = "dxt_version")]
     pub manifest_version: String,
     pub name: String,
-    /// The name for display.
     pub display_name: Option<String>,
     pub version: String,
     pub description: String,
     pub author: Author,
     pub server: BundleServer,
-    /// The settings that the user is asked for.
     pub user_config: BTreeMap<String, UserConfig>,
     pub compatibility: Compatibility,
     #[serde(flatten)]
@@ -36,7 +33,6 @@ pub struct Manifest {
 #[serde(default)]
 pub struct Author {
     pub name: String,
-    /// The author's website.
     pub url: Option<String>,
 }
 
@@ -47,7 +43,6 @@ pub struct BundleServer {
     /// `node`, `python`, `binary` or `uv`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The file to run.
     pub entry_point: String,
     /// The command, if it is not the default for the type.
     pub mcp_config: Option<McpConfig>,
@@ -81,16 +76,11 @@ pub struct UserConfig {
     /// `string`, `number`, `boolean`, `directory` or `file`.
     #[serde(rename = "type")]
     pub kind: String,
-    /// The name for display.
     pub title: Option<String>,
     pub description: Option<String>,
-    /// Whether the server cannot run without a value.
     pub required: bool,
-    /// The value if none is given.
     pub default: Option<Value>,
-    /// Whether several values may be given.
     pub multiple: bool,
-    /// Whether the value is a secret.
     pub sensitive: bool,
     pub min: Option<f64>,
     pub max: Option<f64>,
@@ -107,7 +97,8 @@ impl Manifest {
             return missing("manifest_version");
         }
         if !manifest.manifest_version.starts_with("0.") && manifest.manifest_version != "1.0" {
-            return Err(wrong(format!("its version `{}` is not known", manifest.manifest_version)));
+            let version = &manifest.manifest_version;
+            return Err(wrong(format!("unsupported `manifest_version` `{version}`")));
         }
         if manifest.name.is_empty() {
             return missing("name");
@@ -116,10 +107,7 @@ impl Manifest {
             return missing("version");
         }
         if !matches!(manifest.server.kind.as_str(), "node" | "python" | "binary" | "uv") {
-            return Err(wrong(format!(
-                "the server's type `{}` is not known",
-                manifest.server.kind
-            )));
+            return Err(wrong(format!("unsupported server type `{}`", manifest.server.kind)));
         }
         if manifest.server.entry_point.is_empty() && manifest.server.mcp_config.is_none() {
             return missing("server.entry_point");

@@ -1,8 +1,7 @@
 //! MCPB and DXT bundles: a zip archive with a server and a manifest that describes how to run it.
 //!
 //! Reading order: `archive` reads the zip archive within limits, `manifest` parses the manifest,
-//! `bundle_plan` converts it to a plan, and `install` unpacks the bundle into a folder named by its
-//! digest.
+//! `bundle_plan` converts it to a plan, and `install` unpacks it to a folder named by its digest.
 
 mod archive;
 mod bundle_plan;

@@ -5,7 +5,7 @@ use switchboard_net::{AddressScope, ip_literal, is_local};
 
 use crate::error::RegistryError;
 
-/// The registry that is used by default.
+/// The registry that is used unless the settings name others.
 pub const OFFICIAL_REGISTRY: &str = "https://registry.modelcontextprotocol.io";
 
 /// Which networks the URLs published by a registry may lead to.
@@ -25,29 +25,27 @@ pub struct RegistryAddress {
 
 impl RegistryAddress {
     /// Parses the URL of a registry, with or without the API version at its end.
-    ///
-    /// # Errors
-    /// If the URL is invalid, has credentials or a query, or uses plain HTTP to another machine.
     pub fn new(text: &str) -> Result<Self, RegistryError> {
         let bad = |why: &str| RegistryError::BadAddress {
             address: text.split(['?', '#']).next().unwrap_or_default().to_owned(),
             why: why.to_owned(),
         };
+        // People copy the URL of an endpoint from the documentation of a registry.
         let base = text.trim_end_matches('/');
         let base = ["/v0.1/servers", "/v0/servers", "/v0.1", "/v0"]
             .iter()
             .find_map(|end| base.strip_suffix(end))
             .unwrap_or(base);
-        let url = Url::parse(base).map_err(|_| bad("it is no web address"))?;
+        let url = Url::parse(base).map_err(|_| bad("it is not a URL"))?;
         if !url.username().is_empty() || url.password().is_some() {
-            return Err(bad("it has a user name in it"));
+            return Err(bad("it contains credentials"));
         }
         if url.query().is_some() || url.fragment().is_some() {
-            return Err(bad("it has more than a path"));
+            return Err(bad("it has a query or a fragment"));
         }
         check_scheme(&url).map_err(|why| bad(&why))?;
         if is_metadata(&url) {
-            return Err(bad("it leads to the machine's own metadata"));
+            return Err(bad("it is a cloud metadata address"));
         }
         Ok(Self { url })
     }
@@ -66,9 +64,9 @@ impl RegistryAddress {
         self.url.as_str().trim_end_matches('/')
     }
 
-    /// Returns the URL of an API endpoint.
     pub(super) fn endpoint(&self, parts: &[&str], query: &[(&str, &str)]) -> Url {
         let mut url = self.url.clone();
+        // Pushing segments percent-encodes them: a slash in a server's name is not a separator.
         if let Ok(mut path) = url.path_segments_mut() {
             path.pop_if_empty().push("v0.1").extend(parts);
         }
@@ -80,29 +78,26 @@ impl RegistryAddress {
 }
 
 impl RegistryReach {
-    /// Returns whether a URL leads to the metadata service of a cloud machine.
     pub(crate) fn is_metadata(text: &str) -> bool {
         Url::parse(text).is_ok_and(|url| is_metadata(&url))
     }
 
-    /// Checks whether a URL from a registry may be requested.
-    ///
-    /// # Errors
-    /// Returns the reason if it may not.
+    /// Rejects a URL that may not be requested, with the reason.
     pub fn check(self, text: &str) -> Result<(), String> {
+        // The parser drops or converts these, so that the URL would differ from the text shown.
         if text.chars().any(|c| c.is_whitespace() || c.is_control() || c == '\\') {
-            return Err("it has characters that do not belong into an address".to_owned());
+            return Err("it contains characters that are invalid in a URL".to_owned());
         }
-        let url = Url::parse(text).map_err(|_| "it is no web address".to_owned())?;
+        let url = Url::parse(text).map_err(|_| "it is not a URL".to_owned())?;
         if !url.username().is_empty() || url.password().is_some() {
-            return Err("it has a user name in it".to_owned());
+            return Err("it contains credentials".to_owned());
         }
         check_scheme(&url)?;
         if is_metadata(&url) {
-            return Err("it leads to the machine's own metadata".to_owned());
+            return Err("it is a cloud metadata address".to_owned());
         }
         if self == Self::Public && is_private(&url) {
-            return Err("it leads to an address that is not public".to_owned());
+            return Err("it is not a public address".to_owned());
         }
         Ok(())
     }
@@ -122,13 +117,13 @@ fn name(url: &Url) -> String {
     url.host_str().unwrap_or_default().trim_end_matches('.').to_ascii_lowercase()
 }
 
-/// Returns whether a URL leads to the metadata service of a cloud machine, which returns
-/// credentials, or to an address outside every network scope.
+/// Returns whether a URL leads to a cloud metadata service, which hands out credentials.
 fn is_metadata(url: &Url) -> bool {
     let name = name(url);
     let by_name = ["metadata", "metadata.google.internal", "metadata.goog", "instance-data"];
     by_name.contains(&name.as_str())
         || name.ends_with(".metadata.google.internal")
+        // Link-local and other special addresses are outside every scope.
         || ip_literal(&name).is_some_and(|address| !AddressScope::Private.allows(address))
 }
 
@@ -139,6 +134,7 @@ fn is_private(url: &Url) -> bool {
     }
     let local = ["localhost", "local", "internal", "intranet", "lan", "home.arpa"];
     let by_name = local.iter().any(|end| name == *end || name.ends_with(&format!(".{end}")));
+    // A name without a dot is resolved by the search domains of the local network.
     by_name || !name.contains('.')
 }
 

@@ -11,13 +11,11 @@ use switchboard_files::{FileAccess, replace};
 /// Maximum number of cached responses; the oldest are removed first.
 const MAX_ANSWERS: usize = 400;
 
-/// A folder of cached responses.
 #[derive(Debug, Clone)]
 pub(super) struct AnswerCache {
     folder: PathBuf,
 }
 
-/// A cached response.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct CachedAnswer {
     url: String,
@@ -36,7 +34,6 @@ impl CachedAnswer {
         Duration::from_secs(now().saturating_sub(self.at))
     }
 
-    /// Returns the response with its validation time set to now.
     pub(super) fn into_revalidated(mut self) -> Self {
         self.at = now();
         self
@@ -52,6 +49,7 @@ impl AnswerCache {
     pub(super) fn get(&self, url: &str) -> Option<CachedAnswer> {
         let text = fs::read_to_string(self.file(url)).ok()?;
         let kept: CachedAnswer = serde_json::from_str(&text).ok()?;
+        // A file that was copied or edited must not answer for another URL.
         (kept.url == url).then_some(kept)
     }
 

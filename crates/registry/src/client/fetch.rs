@@ -36,24 +36,16 @@ pub(crate) struct RegistryFetcher {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum FetchOutcome {
-    Answer {
-        bytes: Vec<u8>,
-        etag: Option<String>,
-    },
-    /// The cached response is still valid.
+    Answer { bytes: Vec<u8>, etag: Option<String> },
     Unchanged,
     Status(u16),
-    /// A redirect was not followed.
     Elsewhere,
-    /// The response exceeds the size limit.
     TooLong,
     Failed(String),
 }
 
-/// Which redirects are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Redirects {
-    /// Only redirects within the same origin.
     SameOrigin,
     /// Redirects to any permitted URL, because the content is verified by its digest.
     Within(RegistryReach),
@@ -94,14 +86,17 @@ impl RegistryFetcher {
         match response.status().as_u16() {
             200 => {}
             304 if etag.is_some() => return FetchOutcome::Unchanged,
+            // The redirect policy has stopped, or the status has no `Location`.
             300..=399 => return FetchOutcome::Elsewhere,
             status => return FetchOutcome::Status(status),
         }
+        // Saves the download of a body that is announced as too long; the loop enforces the limit.
         let announced = response.content_length().unwrap_or_default();
         if usize::try_from(announced).unwrap_or(usize::MAX) > self.limits.answer_bytes {
             return FetchOutcome::TooLong;
         }
         let etag = response.headers().get(ETAG).and_then(|etag| etag.to_str().ok());
+        // The ETag is stored and sent back, so an absurd one is dropped.
         let etag = etag.filter(|etag| etag.len() <= 1_024).map(str::to_owned);
         let mut bytes = Vec::new();
         loop {
@@ -117,10 +112,10 @@ impl RegistryFetcher {
     }
 }
 
-/// Returns the root cause of an error, without the URL.
+/// Returns the root cause of an error, without the URL, whose query may contain secrets.
 fn error_text(error: &reqwest::Error) -> String {
     if error.is_timeout() {
-        return "it takes too long".to_owned();
+        return "timed out".to_owned();
     }
     let mut last = None;
     let mut next = std::error::Error::source(error);

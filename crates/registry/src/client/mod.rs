@@ -1,5 +1,4 @@
-//! The registry client: search, versions and details, with a cache for when a registry is
-//! unreachable.
+//! The registry client: search, versions and details, cached while a registry is unreachable.
 
 mod address;
 mod cache;

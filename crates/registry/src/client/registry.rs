@@ -36,10 +36,7 @@ pub struct WithAge<T> {
 }
 
 impl Registry {
-    /// Creates a client. Responses are cached below the `state` folder.
-    ///
-    /// # Errors
-    /// If the HTTP client cannot be created.
+    /// Creates a client that caches responses below the `state` folder.
     pub fn new(
         address: RegistryAddress,
         state: Option<&Path>,
@@ -57,19 +54,14 @@ impl Registry {
         &self.address
     }
 
-    /// Returns the latest version of each server whose name, title or description contains all
-    /// words.
-    ///
-    /// # Errors
-    /// If the registry is unreachable and nothing is cached.
+    /// Searches the latest versions for those whose name, title or description has all words.
     pub async fn search(
         &self,
         words: &[String],
         limit: usize,
     ) -> Result<WithAge<Vec<ListedServer>>, RegistryError> {
         let words: Vec<String> = words.iter().map(|word| word.to_lowercase()).collect();
-        // A registry searches for one substring, so it gets the longest word, which is the most
-        // selective.
+        // A registry searches for one substring; the longest word is the most selective.
         let asked = words.iter().max_by_key(|word| word.chars().count()).cloned();
         let wanted = |one: &ListedServer| {
             let server = &one.server;
@@ -86,6 +78,7 @@ impl Registry {
         let mut cursors = BTreeSet::new();
         let mut cursor: Option<String> = None;
         for _ in 0..self.limits.pages {
+            // At least 30, since this side filters out entries that lack the other words.
             let size = limit.clamp(30, PAGE_SIZE).to_string();
             let mut query = vec![("version", "latest"), ("limit", size.as_str())];
             query.extend(asked.as_deref().map(|asked| ("search", asked)));
@@ -96,6 +89,7 @@ impl Registry {
             // A registry that does not support `version=latest` lists every version.
             let new = page.value.servers.into_iter().filter(|one| wanted(one));
             found.value.extend(new.filter(|one| names.insert(one.server.name.clone())));
+            // A cursor that repeats would otherwise fetch the same pages until the limit.
             cursor = page.value.next.filter(|next| cursors.insert(next.clone()));
             if cursor.is_none() || found.value.len() >= limit {
                 break;
@@ -106,9 +100,6 @@ impl Registry {
     }
 
     /// Returns all versions of a server, in the order of the registry.
-    ///
-    /// # Errors
-    /// If the name is invalid or unknown, or the registry is unreachable and nothing is cached.
     pub async fn versions(&self, name: &str) -> Result<WithAge<Vec<ListedServer>>, RegistryError> {
         check_name(name)?;
         let page = self.page(self.address.endpoint(&["servers", name, "versions"], &[])).await;
@@ -119,9 +110,6 @@ impl Registry {
     }
 
     /// Returns one version of a server; the latest if `version` is `None`.
-    ///
-    /// # Errors
-    /// If the server is unknown, or the registry is unreachable and nothing is cached.
     pub async fn show(
         &self,
         name: &str,
@@ -141,12 +129,13 @@ impl Registry {
             self.get(url).await.map_err(|error| not_found_error(error, name, version))?;
         let value: Value =
             serde_json::from_slice(&body).map_err(|error| self.unreadable(&error.to_string()))?;
-        let listed =
-            ListedServer::read(&value).ok_or_else(|| self.unreadable("it is no server"))?;
+        let listed = ListedServer::read(&value)
+            .ok_or_else(|| self.unreadable("it is not a server entry"))?;
+        // A registry must not substitute another server or version for the requested one.
         let is_it = listed.server.name == name
             && version.is_none_or(|version| listed.server.version() == Some(version));
         if !is_it {
-            return Err(self.unreadable("it is about another server"));
+            return Err(self.unreadable("it describes another server"));
         }
         Ok(WithAge { value: listed, age, unreadable: 0 })
     }
@@ -157,7 +146,7 @@ impl Registry {
         Ok(WithAge { unreadable: page.unreadable, value: page, age })
     }
 
-    /// Returns the response of the registry, or the cached one if the registry is unreachable.
+    /// Returns the response, or the cached one with its age if the registry is unreachable.
     async fn get(&self, url: Url) -> Result<(Vec<u8>, Option<Duration>), RegistryError> {
         let registry = || self.address.text().to_owned();
         let kept = self.cache.as_ref().and_then(|cache| cache.get(url.as_str()));
@@ -173,7 +162,7 @@ impl Registry {
                     self.store(&kept);
                     return Ok((kept.body.into_bytes(), None));
                 }
-                None => return Err(self.unreadable("it says that nothing changed")),
+                None => return Err(self.unreadable("unexpected status 304")),
             },
             FetchOutcome::Elsewhere => {
                 return Err(RegistryError::LeadsElsewhere { registry: registry() });
@@ -184,6 +173,7 @@ impl Registry {
                     limit_bytes: self.limits.answer_bytes,
                 });
             }
+            // Temporary statuses: an older response is better than none.
             FetchOutcome::Status(status @ (408 | 429 | 500..)) => {
                 RegistryError::Refused { registry: registry(), status }
             }
@@ -225,6 +215,7 @@ fn check_name(name: &str) -> Result<(), RegistryError> {
 
 fn not_found_error(error: RegistryError, name: &str, version: Option<&str>) -> RegistryError {
     match error {
+        // Registries reject a name or version that they do not know in different ways.
         RegistryError::Refused { status: 404 | 400 | 410 | 422, .. } => {
             RegistryError::Unknown { name: name.to_owned(), version: version.map(str::to_owned) }
         }

@@ -8,7 +8,6 @@ use thiserror::Error;
 
 use crate::client::{FetchLimits, FetchOutcome, Redirects, RegistryFetcher, RegistryReach};
 
-/// The built-in list.
 const BUILT_IN_LIST: &str = include_str!("servers.json");
 
 /// Maximum number of servers in a list.
@@ -17,18 +16,14 @@ const MAX_SERVERS: usize = 2_000;
 /// A server that is known for some domains.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KnownServer {
-    /// The name for display.
     pub name: String,
     #[serde(default)]
     pub description: String,
-    /// The URL of an icon.
     #[serde(default)]
     pub icon: String,
     pub endpoint: String,
-    /// Whether the server is listed first.
     #[serde(default, alias = "is_featured", alias = "isFeatured")]
     pub featured: bool,
-    /// The domains that the server is for.
     #[serde(default)]
     pub domains: Vec<String>,
 }
@@ -42,9 +37,9 @@ pub struct KnownServers {
 /// Why a list of known servers cannot be used.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum KnownError {
-    #[error("the list of known servers cannot be read: {0}")]
+    #[error("invalid list of known servers: {0}")]
     Unreadable(String),
-    #[error("the list of known servers cannot be fetched: {0}")]
+    #[error("cannot fetch the list of known servers: {0}")]
     NotFetched(String),
 }
 
@@ -66,39 +61,30 @@ impl KnownServer {
 
 impl KnownServers {
     /// Returns the built-in list.
-    ///
-    /// # Errors
-    /// If the built-in list is invalid, which is a bug.
     pub fn built_in() -> Result<Self, KnownError> {
         Self::read(BUILT_IN_LIST, RegistryReach::Public)
     }
 
     /// Parses a list of servers, or of registrations with `domains` and `info`. Entries without a
     /// name, an ownable domain or a permitted URL are skipped.
-    ///
-    /// # Errors
-    /// If the text is not a list.
     pub fn read(text: &str, reach: RegistryReach) -> Result<Self, KnownError> {
         let value: Value = serde_json::from_str(text.trim_start_matches('\u{feff}'))
             .map_err(|error| KnownError::Unreadable(error.to_string()))?;
         let list = value.as_array().or_else(|| value.get("servers")?.as_array());
         let list =
-            list.ok_or_else(|| KnownError::Unreadable("it is no list of servers".to_owned()))?;
+            list.ok_or_else(|| KnownError::Unreadable("it is not a list of servers".to_owned()))?;
         let servers =
             list.iter().take(MAX_SERVERS).filter_map(|entry| parse_entry(entry, reach)).collect();
         Ok(Self { servers })
     }
 
-    /// Fetches a list.
-    ///
-    /// # Errors
-    /// If the list cannot be fetched or parsed.
+    /// Fetches a list from a URL that the user configured.
     pub async fn fetch(url: &str) -> Result<Self, KnownError> {
         let failed = |cause: String| KnownError::NotFetched(cause);
         RegistryReach::Own.check(url).map_err(failed)?;
         let fetcher =
             RegistryFetcher::new(FetchLimits::default(), Redirects::SameOrigin).map_err(failed)?;
-        let url = url.parse().map_err(|_| failed("it is no web address".to_owned()))?;
+        let url = url.parse().map_err(|_| failed("it is not a URL".to_owned()))?;
         match fetcher.get(url, None).await {
             FetchOutcome::Answer { bytes, .. } => {
                 let text = String::from_utf8(bytes);
@@ -107,10 +93,10 @@ impl KnownServers {
                     RegistryReach::Own,
                 )
             }
-            FetchOutcome::Unchanged => Err(failed("it says that nothing changed".to_owned())),
-            FetchOutcome::Status(status) => Err(failed(format!("the answer is {status}"))),
-            FetchOutcome::Elsewhere => Err(failed("it leads to another place".to_owned())),
-            FetchOutcome::TooLong => Err(failed("it is too long".to_owned())),
+            FetchOutcome::Unchanged => Err(failed("unexpected status 304".to_owned())),
+            FetchOutcome::Status(status) => Err(failed(format!("HTTP status {status}"))),
+            FetchOutcome::Elsewhere => Err(failed("it redirects to another origin".to_owned())),
+            FetchOutcome::TooLong => Err(failed("it is too large".to_owned())),
             FetchOutcome::Failed(cause) => Err(failed(cause)),
         }
     }
@@ -123,8 +109,7 @@ impl KnownServers {
         all
     }
 
-    /// Returns the server for a URL; if there are several, the one with the longest matching
-    /// domain.
+    /// Returns the server with the longest domain that matches a URL.
     #[must_use]
     pub fn for_url(&self, url: &str) -> Option<&KnownServer> {
         let host = url_host(url)?;
@@ -138,6 +123,7 @@ impl KnownServers {
     /// Returns the URLs in a text for which a server is known, with the server.
     #[must_use]
     pub fn for_text<'a>(&'a self, text: &'a str) -> Vec<(&'a str, &'a KnownServer)> {
+        // Bounded, since the text may be a long document.
         addresses_in(text).take(50).filter_map(|url| Some((url, self.for_url(url)?))).collect()
     }
 
@@ -160,6 +146,7 @@ fn parse_entry(entry: &Value, reach: RegistryReach) -> Option<KnownServer> {
         server.domains =
             domains.map(|domain| domain.trim_end_matches('.').to_ascii_lowercase()).collect();
     }
+    // A list must not claim `com` or `github.io`, and with it the links to all sites below.
     server.domains.retain(|domain| is_ownable(domain));
     let good = !server.short_name().is_empty()
         && !server.domains.is_empty()
@@ -167,9 +154,9 @@ fn parse_entry(entry: &Value, reach: RegistryReach) -> Option<KnownServer> {
     good.then_some(server)
 }
 
-/// Returns the host of a URL in lowercase. Rejects URLs with credentials or backslashes, which can
-/// disguise the host.
+/// Returns the host of a URL in lowercase; rejects URLs that can disguise their host.
 fn url_host(address: &str) -> Option<String> {
+    // Parsers disagree about backslashes: some end the host there, others do not.
     if address.contains('\\') {
         return None;
     }
@@ -182,7 +169,7 @@ fn url_host(address: &str) -> Option<String> {
     (!host.is_empty()).then_some(host)
 }
 
-/// Returns whether a domain can have an owner: at least two labels, and not a public suffix.
+/// Returns whether a domain can have one owner: at least two labels, and not a public suffix.
 fn is_ownable(domain: &str) -> bool {
     let is_label = |label: &str| {
         !label.is_empty()
@@ -191,12 +178,12 @@ fn is_ownable(domain: &str) -> bool {
             && !label.ends_with('-')
     };
     let labels = domain.split('.').count();
+    // An IP address is not a domain.
     let is_number =
         domain.rsplit('.').next().is_some_and(|last| last.bytes().all(|c| c.is_ascii_digit()));
     labels >= 2 && domain.split('.').all(is_label) && !is_number && !is_shared_suffix(domain)
 }
 
-/// Returns the URLs in a text.
 fn addresses_in(text: &str) -> impl Iterator<Item = &str> {
     let starts = text.match_indices("http").map(|(at, _)| at);
     starts.filter_map(move |at| {
@@ -206,6 +193,7 @@ fn addresses_in(text: &str) -> impl Iterator<Item = &str> {
         }
         let ends = |c: char| c.is_whitespace() || c.is_control() || "<>\"'`|{}".contains(c);
         let address = rest.split(ends).next()?;
+        // Punctuation after a URL usually belongs to the sentence.
         Some(address.trim_end_matches(['.', ',', ';', ':', '!', '?', ')', ']', '*']))
     })
 }

@@ -6,7 +6,6 @@ use serde_json::{Value, json};
 use crate::offers::describe::{RegistryOffer, to_json};
 use crate::server_json::ListedServer;
 
-/// Default number of servers per page.
 const DEFAULT_PAGE_SIZE: usize = 30;
 const MAX_PAGE_SIZE: usize = 100;
 
@@ -46,9 +45,10 @@ fn page(listed: &[ListedServer], query: &str) -> (u16, Value) {
     let limit = match value("limit").map(|limit| limit.parse::<usize>()) {
         None => DEFAULT_PAGE_SIZE,
         Some(Ok(limit @ 1..)) => limit.min(MAX_PAGE_SIZE),
-        Some(_) => return (400, json!({"error": "`limit` is no number of servers"})),
+        Some(_) => return (400, json!({"error": "`limit` must be a positive number"})),
     };
     let search = value("search").unwrap_or_default().to_lowercase();
+    // The cursor is the last name of a page, so it stays valid when servers come and go.
     let after = value("cursor").unwrap_or_default();
     let version = value("version").filter(|version| version != "latest");
     let fits = |one: &&ListedServer| {
@@ -59,6 +59,7 @@ fn page(listed: &[ListedServer], query: &str) -> (u16, Value) {
     let mut wanted = listed.iter().filter(fits);
     let servers: Vec<&ListedServer> = wanted.by_ref().take(limit).collect();
     let last = servers.last().map(|one| one.server.name.clone());
+    // Only if another server follows: clients request a page for every cursor.
     let next = wanted.next().and(last);
     let servers: Vec<Value> = servers.into_iter().map(to_json).collect();
     (200, json!({"servers": servers, "metadata": {"count": servers.len(), "nextCursor": next}}))
@@ -74,7 +75,6 @@ fn versions(listed: &[ListedServer], name: &str, version: Option<&str>) -> (u16,
     }
 }
 
-/// Percent-decodes a part of a URL.
 fn percent_decode(text: &str) -> String {
     percent_decode_str(text).decode_utf8_lossy().into_owned()
 }

@@ -1,8 +1,7 @@
 //! Describes a configured server as `server.json`, without anything that could be a secret.
 //!
-//! Values of arguments, variables and headers may come from the environment of the publisher.
-//! Therefore only their names are published, and a user who adds the server is asked for the
-//! values.
+//! Values of arguments, variables and headers may come from the publisher's environment, so only
+//! their names are published. A user who adds the server is asked for the values.
 
 use serde_json::{Map, Value, json};
 
@@ -11,17 +10,13 @@ use crate::server_json::{
     ServerDetail, ValueInput,
 };
 
-/// The namespace of published names.
 const NAMESPACE: &str = "local.switchboard";
 
 /// A server that is published.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegistryOffer {
-    /// The name in the configuration.
     pub id: String,
-    /// The name for display.
     pub title: Option<String>,
-    /// The version, if it is known.
     pub version: Option<String>,
     pub how: OfferTransport,
 }
@@ -29,18 +24,8 @@ pub struct RegistryOffer {
 /// How a published server is reached.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum OfferTransport {
-    Command {
-        command: String,
-        args: Vec<String>,
-        /// The names of its variables.
-        variables: Vec<String>,
-    },
-    Remote {
-        kind: &'static str,
-        url: String,
-        /// The names of its headers.
-        headers: Vec<String>,
-    },
+    Command { command: String, args: Vec<String>, variables: Vec<String> },
+    Remote { kind: &'static str, url: String, headers: Vec<String> },
 }
 
 impl RegistryOffer {
@@ -94,12 +79,12 @@ fn asked_variable(name: &str) -> KeyValue {
 
 fn remote(kind: &str, url: &str, headers: &[String]) -> RegistryRemote {
     let headers = headers.iter().map(|name| asked_variable(name)).collect();
+    // A query or a user name may contain a secret, so neither is published.
     let plain = url.split(['?', '#']).next().unwrap_or_default();
     let (scheme, rest) = plain.split_once("://").unwrap_or(("https", plain));
     let (host, path) = rest.split_once('/').map_or((rest, None), |(host, path)| (host, Some(path)));
     let host = host.rsplit('@').next().unwrap_or_default();
-    // Some services put the API key into the path, so a path that could contain one becomes a
-    // variable.
+    // Some services put the API key into the path; such a path becomes a variable.
     let is_word =
         |part: &str| part.len() <= 16 && part.chars().filter(char::is_ascii_digit).count() <= 2;
     let is_plain = path.is_none_or(|path| path.split('/').all(is_word));
@@ -144,6 +129,7 @@ fn package(command: &str, args: &[String], variables: &[String]) -> Option<Regis
     };
     let plain =
         |text: &str| text.chars().all(|c| c.is_ascii_alphanumeric() || "@/._-:+[]".contains(c));
+    // A spec with other characters may be a URL with a token in it.
     if !plain(spec) {
         return None;
     }
@@ -172,6 +158,7 @@ fn image<'a>(words: &mut impl Iterator<Item = &'a str>) -> Option<&'a str> {
         if !word.starts_with('-') {
             return Some(word);
         }
+        // Any other option is assumed to have its value in the next word.
         if !plain.split(' ').any(|one| one == word) && !word.contains('=') {
             words.next();
         }

@@ -7,46 +7,27 @@ use thiserror::Error;
 pub enum PlanError {
     /// The version is missing, a range or a floating tag.
     #[error("the package `{package}` has no exact version{}", version_text(.version.as_deref()))]
-    NotPinned {
-        package: String,
-        /// The text given as version.
-        version: Option<String>,
-    },
-    /// There is no runner for this kind of package.
-    #[error("packages of the kind `{0}` cannot be run from here")]
+    NotPinned { package: String, version: Option<String> },
+    #[error("type `{0}` is not supported")]
     NoRunner(String),
-    /// The identifier is not a valid package name.
-    #[error("`{0}` is no package of that kind")]
+    #[error("invalid package name `{0}`")]
     BadPackage(String),
-    /// The package serves over the network instead of standard input and output.
-    #[error("the package `{0}` is a program that listens by itself")]
+    #[error("the package `{0}` serves HTTP and cannot be run over stdio")]
     Listens(String),
     /// An argument for the runner could load other code than the package.
-    #[error("the argument `{0}` for what runs the package is not taken from a registry")]
+    #[error("the runner option `{0}` is not allowed from a registry")]
     RunnerArgument(String),
-    /// A value that no legitimate server needs.
+    /// A value that no legitimate server needs; `why` is a predicate that follows `what`.
     #[error("{what} {why}")]
-    Hostile {
-        what: String,
-        /// The problem, as a predicate that follows `what`.
-        why: String,
-    },
-    /// A required answer is missing.
-    #[error("`{0}` is needed and has no value")]
+    Hostile { what: String, why: String },
+    #[error("`{0}` is required but has no value")]
     Missing(String),
-    /// An answer is invalid.
+    /// An invalid answer; `why` is a predicate that follows the name of the question.
     #[error("`{name}` {why}")]
-    DoesNotFit {
-        /// The name of the question.
-        name: String,
-        /// The problem with the answer.
-        why: String,
-    },
-    /// An answer without a question.
-    #[error("nothing asks for `{0}`")]
+    DoesNotFit { name: String, why: String },
+    #[error("unknown setting `{0}`")]
     NotAsked(String),
-    /// A bundle without a digest to verify it.
-    #[error("the bundle `{0}` has no SHA-256 to check it by")]
+    #[error("the bundle `{0}` has no SHA-256 digest to verify it")]
     NoDigest(String),
 }
 
@@ -55,17 +36,16 @@ impl PlanError {
     #[must_use]
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::NotPinned { .. } => Some(
-                "choose a version by hand and add it with `switchboard servers add`".to_owned(),
-            ),
-            Self::NoRunner(_) | Self::RunnerArgument(_) => {
-                Some("install it by hand, then `switchboard servers add`".to_owned())
+            Self::NotPinned { .. } => {
+                Some("choose a version and add it with `switchboard servers add`".to_owned())
             }
-            Self::Listens(_) => Some(
-                "start it by hand, then `switchboard servers add NAME URL` with its address"
-                    .to_owned(),
-            ),
-            Self::Missing(name) => Some(format!("give it with `--set {name}=VALUE`")),
+            Self::NoRunner(_) | Self::RunnerArgument(_) => {
+                Some("install it yourself, then run `switchboard servers add`".to_owned())
+            }
+            Self::Listens(_) => {
+                Some("start it yourself, then run `switchboard servers add NAME URL`".to_owned())
+            }
+            Self::Missing(name) => Some(format!("set it with `--set {name}=VALUE`")),
             Self::BadPackage(_)
             | Self::Hostile { .. }
             | Self::DoesNotFit { .. }
@@ -76,5 +56,5 @@ impl PlanError {
 }
 
 fn version_text(version: Option<&str>) -> String {
-    version.map(|version| format!(", but `{version}`")).unwrap_or_default()
+    version.map(|version| format!(", only `{version}`")).unwrap_or_default()
 }

@@ -15,6 +15,7 @@ pub(crate) fn npm(package: &RegistryPackage) -> Result<String, PlanError> {
         part.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
             && part.chars().all(|c| c.is_ascii_alphanumeric() || "-_.~".contains(c))
     };
+    // A URL, a Git repository or a local path is not a name, although `npx` accepts it.
     let is_name = match name.strip_prefix('@').map(|rest| rest.split_once('/')) {
         Some(Some((scope, name))) => plain(scope) && plain(name),
         Some(None) => false,
@@ -24,6 +25,7 @@ pub(crate) fn npm(package: &RegistryPackage) -> Result<String, PlanError> {
 }
 
 pub(crate) fn pypi(package: &RegistryPackage) -> Result<String, PlanError> {
+    // Extras such as `name[cli]` only add dependencies of the same package.
     let (name, extras) = match package.identifier.split_once('[') {
         Some((name, rest)) => (name, rest.strip_suffix(']')),
         None => (package.identifier.as_str(), Some("")),
@@ -58,6 +60,7 @@ pub(crate) fn image(package: &RegistryPackage) -> Result<String, PlanError> {
         Some(at) => (named.get(..at).unwrap_or_default(), named.get(at + 1..)),
         None => (named, None),
     };
+    // The first character matters most: a leading dash would make the name an option.
     let is_name = name.starts_with(|c: char| c.is_ascii_alphanumeric())
         && !name.contains("//")
         && !name.contains("..")
@@ -78,7 +81,8 @@ pub(crate) fn image(package: &RegistryPackage) -> Result<String, PlanError> {
             && tag.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
             && tag.chars().all(|c| c.is_ascii_alphanumeric() || "-_.".contains(c))
     };
-    // A tag can be moved, but a version tag at least states which version is intended.
+    // A tag can be moved, but a version tag at least states which version is intended. The plan
+    // has a note for it.
     let is_version = |tag: &str| {
         tag.contains(|c: char| c.is_ascii_digit())
             && !FLOATING_TAGS.contains(&tag.to_ascii_lowercase().as_str())
@@ -112,11 +116,11 @@ fn exact_spec(
     }
 }
 
-/// Returns whether the text is one exact version with at least this many numeric parts, not a range
-/// or a tag.
+/// Returns whether the text is an exact version with at least `least_parts` numbers.
 fn is_exact(version: &str, least_parts: usize) -> bool {
     let core = version.split(['-', '+']).next().unwrap_or_default();
     let parts: Vec<&str> = core.split('.').collect();
+    // `1.x` is a range, and npm also treats `1.2` as one.
     let is_number = |part: &str| {
         part.starts_with(|c: char| c.is_ascii_digit())
             && part.chars().all(|c| c.is_ascii_alphanumeric())

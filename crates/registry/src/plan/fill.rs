@@ -10,7 +10,7 @@ use crate::plan::package::not_visited;
 use crate::plan::question::RegistryQuestion;
 use crate::plan::template::{Template, TemplatePiece};
 
-/// The answers by the names of their questions.
+/// Answers by the names of their questions.
 pub type InstallAnswers = BTreeMap<String, Vec<String>>;
 
 /// The exact command to run or URL to connect to.
@@ -39,10 +39,8 @@ pub struct RecipeText {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum RecipePart {
     Plain(String),
-    /// A secret in the store.
     Kept(String),
-    /// A secret from the environment, because stored secrets are only allowed in variables and
-    /// headers.
+    /// A secret from the environment: stored ones are allowed in variables and headers only.
     Outside(String),
 }
 
@@ -54,11 +52,9 @@ enum SecretPosition {
 }
 
 impl InstallPlan {
-    /// Fills in the answers.
-    ///
-    /// # Errors
-    /// If an answer is missing, invalid, or has no question.
+    /// Checks the answers and fills them in.
     pub fn fill(&self, answers: &InstallAnswers) -> Result<InstallRecipe, PlanError> {
+        // Unknown names first: a misspelled name explains why another answer is missing.
         if let Some(name) = answers.keys().find(|name| self.question(name).is_none()) {
             return Err(PlanError::NotAsked(name.clone()));
         }
@@ -87,6 +83,7 @@ impl InstallPlan {
                 let missing =
                     || PlanError::Missing(url.names().next().unwrap_or_default().to_owned());
                 let url = filling.text(url, SecretPosition::Visible)?.ok_or_else(missing)?;
+                // Again, with the answers: a variable may have been the host.
                 self.reach.check(&url.with_secrets_as("x")).map_err(|why| not_visited(&why))?;
                 RecipeKind::Remote { kind, url, headers: filling.pairs(headers)? }
             }
@@ -100,9 +97,9 @@ impl InstallPlan {
     }
 }
 
-/// Returns the answers to a question, or its default.
 fn values(asked: &RegistryQuestion, answers: &InstallAnswers) -> Vec<String> {
     match answers.get(&asked.name) {
+        // An empty answer omits the value, even if there is a default.
         Some(given) => given.iter().filter(|answer| !answer.is_empty()).cloned().collect(),
         None => asked.default.iter().cloned().collect(),
     }
@@ -124,8 +121,7 @@ impl PlanFiller<'_> {
         Ok(words)
     }
 
-    /// Returns the words of an item; empty if the item is omitted. With several answers, the item
-    /// is repeated.
+    /// Returns the words of an item, repeated for each answer; empty if the item is omitted.
     fn item(&mut self, item: &PlanItem) -> Result<Vec<RecipeText>, PlanError> {
         if let Some(when) = &item.when
             && self.first(when).as_deref() != Some("true")
@@ -156,6 +152,7 @@ impl PlanFiller<'_> {
             match self.text(word, SecretPosition::Visible)? {
                 Some(text) => words.push(text),
                 None if item.required => return Err(missing_answer(word)),
+                // An option without its value would swallow the next argument.
                 None => return Ok(Vec::new()),
             }
         }
@@ -212,11 +209,12 @@ impl PlanFiller<'_> {
                 parts.push(RecipePart::Plain(value));
                 continue;
             }
+            // Different questions may have the same name here, such as `api-key` and `api_key`.
             let kept = secret_name(name);
             match place {
                 SecretPosition::Hidden => {
                     if self.secrets.get(&kept).is_some_and(|other| *other != value) {
-                        let why = "has the name of another secret".to_owned();
+                        let why = "conflicts with another secret of the same name".to_owned();
                         return Err(PlanError::DoesNotFit { name: name.clone(), why });
                     }
                     self.secrets.insert(kept.clone(), value);
@@ -255,9 +253,9 @@ impl RecipeText {
         Self { parts: vec![RecipePart::Plain(text.to_owned())] }
     }
 
-    /// Returns the text for the configuration entry, with `${` in answers escaped.
     fn to_entry_text(&self) -> String {
         let written = |part: &RecipePart| match part {
+            // Escaped, so that an answer or a default cannot refer to variables or secrets.
             RecipePart::Plain(text) => text.replace("${", "$${"),
             RecipePart::Kept(name) => format!("${{keyring:{name}}}"),
             RecipePart::Outside(name) => format!("${{{name}}}"),
@@ -306,7 +304,7 @@ impl InstallRecipe {
         entry
     }
 
-    /// Returns whether the recipe is a URL and not a command.
+    /// Returns whether the recipe connects to a URL.
     #[must_use]
     pub const fn is_remote(&self) -> bool {
         matches!(self.how, RecipeKind::Remote { .. })

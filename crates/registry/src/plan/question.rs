@@ -6,45 +6,45 @@ use serde::Serialize;
 use crate::plan::error::PlanError;
 use crate::server_json::ValueInput;
 
-/// One question.
+/// A question to answer before a server can be added.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RegistryQuestion {
-    /// By which name it is answered.
+    /// Name under which the answer is given.
     pub name: String,
-    /// What it is for, in the publisher's words.
+    /// Purpose of the value, as described by the publisher.
     pub description: Option<String>,
-    /// Whether the server cannot do without it.
+    /// Whether the server requires an answer.
     pub required: bool,
-    /// Whether nobody else may see the answer.
+    /// Whether the answer is a secret.
     pub secret: bool,
-    /// What holds where nothing is answered.
+    /// Value that is used without an answer.
     pub default: Option<String>,
-    /// What the answer may be; anything without a list.
+    /// Permitted answers; empty if any is permitted.
     pub choices: Vec<String>,
-    /// What kind of value it is.
+    /// Format that the answer must have.
     pub format: AnswerFormat,
-    /// What an answer could look like.
+    /// An example of an answer.
     pub placeholder: Option<String>,
-    /// Whether there may be several answers.
+    /// Whether several answers are permitted.
     pub repeated: bool,
-    /// The smallest number, as it is written.
+    /// Minimum of a number, as written by the publisher.
     pub min: Option<String>,
-    /// The largest number, as it is written.
+    /// Maximum of a number, as written by the publisher.
     pub max: Option<String>,
 }
 
-/// What kind of value an answer is.
+/// The format of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AnswerFormat {
-    /// Any text.
+    /// Any text on one line.
     #[default]
     Text,
-    /// A number.
+    /// A whole or decimal number.
     Number,
-    /// `true` or `false`.
+    /// The word `true` or `false`.
     Boolean,
-    /// A file or a folder.
+    /// The path of a file or folder.
     Path,
 }
 
@@ -54,6 +54,7 @@ impl AnswerFormat {
             Some("number" | "integer") => Self::Number,
             Some("boolean") => Self::Boolean,
             Some("filepath" | "file" | "directory" | "path") => Self::Path,
+            // An unknown format must not make the server uninstallable.
             Some(_) | None => Self::Text,
         }
     }
@@ -79,8 +80,9 @@ impl RegistryQuestion {
     pub(crate) fn check(&self, answer: &str) -> Result<(), PlanError> {
         let wrong =
             |why: &str| Err(PlanError::DoesNotFit { name: self.name.clone(), why: why.to_owned() });
+        // A line break could add a header or a second argument.
         if answer.chars().any(char::is_control) {
-            return wrong("has a control character in it");
+            return wrong("contains a control character");
         }
         if !self.choices.is_empty() && !self.choices.iter().any(|choice| choice == answer) {
             return wrong(&format!("must be one of `{}`", self.choices.join("`, `")));
@@ -89,16 +91,12 @@ impl RegistryQuestion {
         let limit = |limit: &Option<String>| limit.as_deref().and_then(number);
         if let (AnswerFormat::Number, Some(given)) = (self.format, number(answer)) {
             if limit(&self.min).is_some_and(|min| given < min) {
-                return wrong(&format!(
-                    "must be at least {}",
-                    self.min.as_deref().unwrap_or_default()
-                ));
+                let min = self.min.as_deref().unwrap_or_default();
+                return wrong(&format!("must be at least {min}"));
             }
             if limit(&self.max).is_some_and(|max| given > max) {
-                return wrong(&format!(
-                    "must be at most {}",
-                    self.max.as_deref().unwrap_or_default()
-                ));
+                let max = self.max.as_deref().unwrap_or_default();
+                return wrong(&format!("must be at most {max}"));
             }
         }
         match self.format {

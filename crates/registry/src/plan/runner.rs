@@ -4,7 +4,6 @@ use crate::plan::error::PlanError;
 use crate::plan::install_plan::PlanItem;
 use crate::plan::template::{Template, TemplatePiece};
 
-/// A program that fetches and runs packages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PackageRunner {
     Npx,
@@ -37,13 +36,14 @@ const DNX: AllowedOptions = AllowedOptions {
 };
 const CONTAINER: AllowedOptions = AllowedOptions {
     plain: "-i --interactive --rm --init --read-only -q --quiet",
+    // Options such as `--privileged` and `--device` give away the machine and are not listed.
     with_value: "-e --env -v --volume --mount -p --publish --network --net --name -u --user -w --workdir \
                  --add-host --platform --pull -m --memory --cpus --tmpfs -l --label -h --hostname \
                  --shm-size --cap-drop --dns --stop-timeout --log-driver --ulimit --pids-limit",
 };
 
 impl PackageRunner {
-    /// Returns the runner for a kind of package; a hint selects among compatible runners.
+    /// Returns the runner for a type of package; a hint selects among compatible runners.
     pub(crate) fn for_package(kind: &str, hint: Option<&str>) -> Option<Self> {
         match (kind, hint) {
             ("npm", Some("bunx" | "bun")) => Some(Self::Bunx),
@@ -82,9 +82,6 @@ impl PackageRunner {
     }
 
     /// Returns the accepted runner options from a registry, without those that are always passed.
-    ///
-    /// # Errors
-    /// If an option is not in the allow-list.
     pub(crate) fn accept_items(
         self,
         items: Vec<PlanItem>,
@@ -108,6 +105,7 @@ impl PackageRunner {
                 Some((option, _)) if option.starts_with("--") => (option, true),
                 _ => (first.as_str(), item.words.len() > 1),
             };
+            // Some publishers repeat the package and the options that are always passed.
             let name = package.rsplit_once('@').map_or(package, |(name, _)| name);
             if first == package || first == name || said.contains(&first.as_str()) {
                 continue;

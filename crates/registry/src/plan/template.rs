@@ -14,12 +14,10 @@ pub(crate) enum TemplatePiece {
 }
 
 impl Template {
-    /// Creates a literal text.
     pub(crate) fn text(text: impl Into<String>) -> Self {
         Self { pieces: vec![TemplatePiece::Text(text.into())] }
     }
 
-    /// Creates a text that is a single answer.
     pub(crate) fn from_answer(name: impl Into<String>) -> Self {
         Self { pieces: vec![TemplatePiece::RegistryQuestion(name.into())] }
     }
@@ -50,6 +48,7 @@ impl Template {
                     pieces.push(TemplatePiece::RegistryQuestion(name));
                     rest = end;
                 }
+                // Braces that are not a placeholder are part of the text.
                 None => {
                     plain.push_str(open);
                     rest = after;
@@ -63,7 +62,6 @@ impl Template {
         Self { pieces }
     }
 
-    /// Returns the names of the questions in the text.
     pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
         self.pieces.iter().filter_map(|piece| match piece {
             TemplatePiece::RegistryQuestion(name) => Some(name.as_str()),

@@ -11,12 +11,10 @@ use crate::server_json::lenient;
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct ServerDetail {
-    /// The URL of the schema.
     #[serde(rename = "$schema")]
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub schema: Option<String>,
     pub name: String,
-    /// The name for display.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
@@ -30,10 +28,8 @@ pub struct ServerDetail {
     pub repository: Option<Repository>,
     #[serde(deserialize_with = "lenient::list", skip_serializing_if = "Vec::is_empty")]
     pub icons: Vec<Icon>,
-    /// The packages that run the server locally.
     #[serde(deserialize_with = "lenient::list", skip_serializing_if = "Vec::is_empty")]
     pub packages: Vec<RegistryPackage>,
-    /// The URLs where the server is hosted.
     #[serde(deserialize_with = "lenient::list", skip_serializing_if = "Vec::is_empty")]
     pub remotes: Vec<RegistryRemote>,
     #[serde(flatten)]
@@ -53,7 +49,7 @@ pub struct Repository {
     pub other: Map<String, Value>,
 }
 
-/// An icon.
+/// An icon of a server.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Icon {
@@ -89,15 +85,12 @@ pub struct RegistryPackage {
     pub runtime_hint: Option<String>,
     #[serde(deserialize_with = "lenient::maybe", skip_serializing_if = "Option::is_none")]
     pub transport: Option<PackageTransport>,
-    /// Arguments for the runner.
     #[serde(alias = "runtime_arguments")]
     #[serde(deserialize_with = "lenient::list", skip_serializing_if = "Vec::is_empty")]
     pub runtime_arguments: Vec<PackageArgument>,
-    /// Arguments for the server.
     #[serde(alias = "package_arguments")]
     #[serde(deserialize_with = "lenient::list", skip_serializing_if = "Vec::is_empty")]
     pub package_arguments: Vec<PackageArgument>,
-    /// Environment variables for the server.
     #[serde(alias = "environment_variables")]
     #[serde(deserialize_with = "lenient::list", skip_serializing_if = "Vec::is_empty")]
     pub environment_variables: Vec<KeyValue>,
@@ -119,7 +112,7 @@ pub struct PackageTransport {
     pub other: Map<String, Value>,
 }
 
-/// A hosted server.
+/// A server that the publisher hosts.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RegistryRemote {
@@ -127,10 +120,8 @@ pub struct RegistryRemote {
     pub kind: String,
     /// The URL, with `{name}` for variables.
     pub url: String,
-    /// Headers for every request.
     #[serde(deserialize_with = "lenient::list", skip_serializing_if = "Vec::is_empty")]
     pub headers: Vec<KeyValue>,
-    /// The variables of the URL.
     #[serde(deserialize_with = "lenient::map", skip_serializing_if = "BTreeMap::is_empty")]
     pub variables: BTreeMap<String, ValueInput>,
     #[serde(flatten)]
@@ -146,24 +137,19 @@ pub struct ValueInput {
     /// A fixed value, which the user is not asked for.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
-    /// The value if none is given.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub default: Option<String>,
-    /// Whether the server cannot run without a value.
     #[serde(alias = "is_required")]
     #[serde(deserialize_with = "lenient::flag", skip_serializing_if = "is_not")]
     pub is_required: bool,
-    /// Whether the value is a secret.
     #[serde(alias = "is_secret")]
     #[serde(deserialize_with = "lenient::careful_flag", skip_serializing_if = "is_not")]
     pub is_secret: bool,
     /// `string`, `number`, `boolean` or `filepath`.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub format: Option<String>,
-    /// The permitted values.
     #[serde(deserialize_with = "lenient::texts", skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
-    /// An example value.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub placeholder: Option<String>,
     /// The values of `{name}` variables in `value`.
@@ -182,11 +168,9 @@ pub struct PackageArgument {
     /// The option of a named argument, with its dashes.
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The name of the value.
     #[serde(alias = "value_hint")]
     #[serde(deserialize_with = "lenient::text", skip_serializing_if = "Option::is_none")]
     pub value_hint: Option<String>,
-    /// Whether the argument may be repeated.
     #[serde(alias = "is_repeated")]
     #[serde(deserialize_with = "lenient::flag", skip_serializing_if = "is_not")]
     pub is_repeated: bool,
@@ -204,7 +188,7 @@ pub struct KeyValue {
 }
 
 impl ServerDetail {
-    /// Returns the version, including from its location in older schemas.
+    /// Returns the version, which older schemas have in a nested object.
     #[must_use]
     pub fn version(&self) -> Option<&str> {
         self.version.as_deref().or_else(|| {

@@ -1,5 +1,4 @@
-//! Lenient deserialization of members that publishers write in different ways; unreadable values
-//! are skipped.
+//! Lenient deserialization: publishers write members in different ways.
 
 use std::collections::BTreeMap;
 
@@ -13,11 +12,11 @@ where
     D: Deserializer<'de>,
     T: DeserializeOwned,
 {
+    // Another type counts as absent: one bad member must not hide the whole server.
     let Value::Array(values) = Value::deserialize(deserializer)? else { return Ok(Vec::new()) };
     Ok(values.into_iter().filter_map(|value| serde_json::from_value(value).ok()).collect())
 }
 
-/// Deserializes a map. Unreadable entries are skipped.
 pub(super) fn map<'de, D, T>(deserializer: D) -> Result<BTreeMap<String, T>, D::Error>
 where
     D: Deserializer<'de>,
@@ -35,7 +34,6 @@ pub(super) fn text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<
     Ok(as_text(&Value::deserialize(deserializer)?))
 }
 
-/// Deserializes a list of texts.
 pub(super) fn texts<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<String>, D::Error> {
     let Value::Array(values) = Value::deserialize(deserializer)? else { return Ok(Vec::new()) };
     Ok(values.iter().filter_map(as_text).collect())
@@ -53,7 +51,6 @@ pub(super) fn careful_flag<'de, D: Deserializer<'de>>(deserializer: D) -> Result
     Ok(!matches!(value, Value::Null | Value::Bool(false)) && value.as_str() != Some("false"))
 }
 
-/// Deserializes a value that may be missing or unreadable.
 pub(super) fn maybe<'de, D, T>(deserializer: D) -> Result<Option<T>, D::Error>
 where
     D: Deserializer<'de>,

@@ -11,9 +11,7 @@ const OFFICIAL_META: &str = "io.modelcontextprotocol.registry/official";
 /// A server as listed in a registry.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ListedServer {
-    /// The publisher's description.
     pub server: ServerDetail,
-    /// The registry's metadata.
     #[serde(rename = "_meta")]
     pub meta: Map<String, Value>,
 }
@@ -23,22 +21,17 @@ pub struct ListedServer {
 #[serde(rename_all = "snake_case")]
 pub enum ListingStatus {
     Active,
-    /// An unknown status.
     Other,
-    /// The version can be used, but should not.
     Deprecated,
-    /// The version must not be used.
     Deleted,
 }
 
-/// A page of a list.
+/// A page of a list of servers.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct ListingPage {
-    /// The entries that could be parsed.
     pub servers: Vec<ListedServer>,
     /// Number of entries that could not be parsed.
     pub unreadable: usize,
-    /// The cursor of the next page.
     pub next: Option<String>,
 }
 
@@ -72,12 +65,14 @@ impl ListedServer {
         let meta = members.get("_meta").and_then(Value::as_object).cloned().unwrap_or_default();
         let server = members.get("server").unwrap_or(value);
         let server: ServerDetail = serde_json::from_value(server.clone()).ok()?;
+        // Every lookup is by name, so an entry without one is of no use.
         (!server.name.is_empty()).then_some(Self { server, meta })
     }
 
     /// Returns the worst status that the registry or the publisher states.
     #[must_use]
     pub fn status(&self) -> ListingStatus {
+        // A publisher must not be able to undo a deletion by the registry.
         let said = [self.official("status"), self.server.other.get("status")];
         let said =
             said.into_iter().flatten().filter_map(Value::as_str).map(ListingStatus::from_word);
@@ -109,14 +104,11 @@ impl ListedServer {
 }
 
 impl ListingPage {
-    /// Parses a page.
-    ///
-    /// # Errors
-    /// Returns the reason if the bytes are not a page.
+    /// Parses a page; fails with the reason.
     pub fn read(bytes: &[u8]) -> Result<Self, String> {
         let value: Value = serde_json::from_slice(bytes).map_err(|error| error.to_string())?;
         let servers = value.get("servers").and_then(Value::as_array);
-        let servers = servers.ok_or_else(|| "it has no list of servers".to_owned())?;
+        let servers = servers.ok_or_else(|| "it has no `servers` list".to_owned())?;
         let read: Vec<ListedServer> = servers.iter().filter_map(ListedServer::read).collect();
         let metadata = value.get("metadata");
         let next = metadata.and_then(|it| it.get("nextCursor").or_else(|| it.get("next_cursor")));
@@ -136,14 +128,14 @@ pub fn is_registry_name(text: &str) -> bool {
         part.starts_with(|c: char| c.is_ascii_alphanumeric())
             && part.chars().all(|c| c.is_ascii_alphanumeric() || more.contains(c))
     };
+    // A name becomes a segment of a URL, where dots could change the path.
     (3..=200).contains(&text.len()) && of(space, ".-") && of(name, "._-") && !text.contains("..")
 }
 
-/// Names that do not identify a server.
+/// Names that do not tell one server from another.
 const GENERIC: &[&str] = &["mcp", "server", "mcp-server", "mcp_server", "mcpserver", "api", "main"];
 
-/// Returns a name for an entry: the part after the slash, or, if that is generic, the last part
-/// before it that is not.
+/// Returns the last part of a name that is not generic, for a configuration entry.
 #[must_use]
 pub fn short_name(name: &str) -> String {
     let (space, last) = name.rsplit_once('/').unwrap_or(("", name));

@@ -11,7 +11,6 @@ use crate::path_parts::check_folder;
 use crate::regex_limits;
 use CallForm::{Both, Global, Macro, Method};
 
-/// A function of conditions.
 struct CelFunction {
     name: &'static str,
     form: CallForm,
@@ -21,13 +20,12 @@ struct CelFunction {
     usage: &'static str,
 }
 
-/// The call syntax of a function.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CallForm {
     Global,
     Method,
     Both,
-    /// Expanded by the parser; a call that remains was written incorrectly.
+    /// A macro, which the parser expands; a call that remains has the wrong syntax.
     Macro,
 }
 
@@ -88,7 +86,7 @@ pub(crate) fn check_function<'a>(
 ) -> Result<CelShape, BadExpression> {
     let name = call.func_name.as_str();
     let Some(known) = FUNCTIONS.iter().find(|known| known.name == name) else {
-        let message = format!("calls `{name}`, which is not known");
+        let message = format!("calls the unknown function `{name}`");
         let bad = check.name_error(node, name, message);
         let names: Vec<&str> = FUNCTIONS.iter().map(|known| known.name).collect();
         return Err(match suggestion(name, &names) {
@@ -100,8 +98,8 @@ pub(crate) fn check_function<'a>(
     let form = if call.target.is_some() { Method } else { Global };
     let is_form = known.form == form || known.form == Both;
     if !is_form || known.takes.len() != parts.len() {
-        let message = format!("calls `{name}` in another way than it is meant");
-        let hint = format!("it is written as `{}`", known.usage);
+        let message = format!("calls `{name}` incorrectly");
+        let hint = format!("write `{}`", known.usage);
         return Err(check.name_error(node, name, message).hint(hint));
     }
     for (part, wanted) in parts.iter().zip(known.takes) {
@@ -109,8 +107,8 @@ pub(crate) fn check_function<'a>(
         if !wanted.is_empty() && !shape.can_be(wanted) {
             let told = shape.describe();
             let wanted = wanted.join(" or ");
-            let message = format!("gives {told} to `{name}`, which takes {wanted}");
-            let hint = format!("it is written as `{}`", known.usage);
+            let message = format!("passes {told} to `{name}`, which takes {wanted}");
+            let hint = format!("write `{}`", known.usage);
             return Err(check.error(part, message).hint(hint));
         }
     }
@@ -126,18 +124,20 @@ pub(crate) fn check_function<'a>(
     Ok(known.gives)
 }
 
-/// Checks a literal second argument, so that a value that no call could use is rejected at load
-/// time.
+/// Checks a literal second argument.
 fn check_literal_argument(
     check: &mut ExpressionChecker<'_>,
     function: &str,
     text: &str,
 ) -> Result<(), (String, Option<String>)> {
+    // At call time, an invalid literal would make every decision of the rule fail.
     match function {
         "matches" => {
             let pattern = regex_limits::compile(text).map_err(|bad| {
-                let message =
-                    format!("has `{text}`, which is no regular expression: {}", bad.message);
+                let message = format!(
+                    "has `{text}`, which is not a valid regular expression: {}",
+                    bad.message
+                );
                 (message, Some(bad.hint.to_owned()))
             })?;
             check.result.patterns.push(pattern);
@@ -193,7 +193,7 @@ pub(crate) fn check_operator<'a>(
             [left, right],
         ) => check_arithmetic(check, called, *left, *right),
         (operators::NEGATE, [of]) => {
-            Err(check.error(node, format!("reckons with {}", of.describe())))
+            Err(check.error(node, format!("calculates with {}", of.describe())))
         }
         (operators::NOT_STRICTLY_FALSE, _) => Ok(CelShape::Bool),
         _ => Ok(CelShape::Any),
@@ -207,7 +207,7 @@ fn check_all_bool(
 ) -> Result<CelShape, BadExpression> {
     for (part, shape) in call.args.iter().zip(args) {
         if !shape.can_be(&["true or false"]) {
-            let message = format!("takes {} for true or false", shape.describe());
+            let message = format!("uses {} as true or false", shape.describe());
             return Err(check.error(part, message));
         }
     }
@@ -225,10 +225,10 @@ fn comparison_error(
     let bad = check.error(node, format!("compares {left} with {right}"));
     match (left, right) {
         ("a number", "a text") | ("a text", "a number") => {
-            bad.hint("a number is written without quotes")
+            bad.hint("write a number without quotes")
         }
         ("true or false", "a text") | ("a text", "true or false") => {
-            bad.hint("`true` and `false` are written without quotes")
+            bad.hint("write `true` and `false` without quotes")
         }
         _ => bad,
     }
@@ -250,7 +250,7 @@ fn check_equality(
     Ok(CelShape::Bool)
 }
 
-/// Checks that a literal is one of the values that the other side can have.
+/// Checks that a literal is one of the values that the other operand can have.
 fn check_known_word(
     check: &ExpressionChecker<'_>,
     shape: CelShape,
@@ -260,7 +260,7 @@ fn check_known_word(
     if words.contains(&text) {
         return Ok(());
     }
-    let message = format!("compares with `{text}`, which it never is");
+    let message = format!("compares with `{text}`, which is never its value");
     Err(check.error(part, message).hint(name_hint(text, words)))
 }
 
@@ -271,10 +271,10 @@ fn check_membership(
     right: CelShape,
 ) -> Result<CelShape, BadExpression> {
     if !right.can_be(&["a list", "an object"]) {
-        let bad = check.error(node, format!("looks for something in {}", right.describe()));
+        let bad = check.error(node, format!("searches in {}", right.describe()));
         let is_text = right.describe() == "a text";
         return Err(if is_text {
-            bad.hint("a text is asked with `.contains('…')`")
+            bad.hint("use `.contains('…')` to search in a text")
         } else {
             bad
         });
@@ -299,16 +299,15 @@ fn check_index(
     let named = call.args.get(1).and_then(|part| Some((literal(part)?, part)));
     match (of, named) {
         (CelShape::List(_), Some((text, part))) => {
-            let message = format!("takes `{text}` for a place in a list");
-            Err(check.error(part, message).hint("a place is a number, the first is 0"))
+            let message = format!("uses `{text}` as the index of a list");
+            Err(check.error(part, message).hint("an index is a number, starting at 0"))
         }
         (CelShape::List(part), None) => Ok(*part),
         (_, Some((text, part))) => check.member(part, of, text),
         (CelShape::Map(part), None) if index.can_be(TEXT) => Ok(*part),
         (CelShape::Any | CelShape::Members(_) | CelShape::Open(_), None) => Ok(CelShape::Any),
         (other, None) => {
-            let message =
-                format!("takes something out of {} by {}", other.describe(), index.describe());
+            let message = format!("indexes {} by {}", other.describe(), index.describe());
             Err(check.error(node, message))
         }
     }
@@ -326,11 +325,12 @@ fn check_arithmetic(
     if !can(left) || !can(right) || !left.can_equal(right) {
         let left = left.describe();
         let right = right.describe();
-        return Err(check.error(node, format!("reckons with {left} and {right}")));
+        return Err(check.error(node, format!("calculates with {left} and {right}")));
     }
+    // CEL compares numbers of different types, but does not calculate with them.
     if left.is_number() && right.is_number() && left != right {
-        let bad = check.error(node, "reckons with two kinds of numbers".to_owned());
-        return Err(bad.hint("whole numbers and others are brought together with `double(…)`"));
+        let bad = check.error(node, "mixes two types of numbers".to_owned());
+        return Err(bad.hint("convert whole numbers with `double(…)`"));
     }
     Ok(match (left, right) {
         (CelShape::Any, other) | (other, CelShape::Any) => other,

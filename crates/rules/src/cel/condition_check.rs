@@ -1,5 +1,5 @@
-//! Static checks of conditions, before any call: unknown names, invalid calls, comparisons that can
-//! never be true, and nested loops, which could run for too long.
+//! Static checks of conditions at load time: unknown names, invalid calls, comparisons that can
+//! never be true, and nested loops.
 
 use std::collections::BTreeSet;
 
@@ -14,15 +14,13 @@ use crate::cel::condition_shapes::{
 };
 use crate::expression::BadExpression;
 
-/// The result of checking a condition.
 pub(crate) struct CheckedExpression {
-    /// The variables it uses.
+    /// The variables that the condition uses.
     pub(crate) used: BTreeSet<&'static str>,
-    /// Its literal regular expressions, compiled.
+    /// The literal regular expressions of the condition.
     pub(crate) patterns: Vec<Regex>,
 }
 
-/// Checks a whole condition.
 pub(crate) fn check(text: &str, program: &Program) -> Result<CheckedExpression, BadExpression> {
     let mut check = ExpressionChecker {
         text: text.chars().collect(),
@@ -35,7 +33,7 @@ pub(crate) fn check(text: &str, program: &Program) -> Result<CheckedExpression, 
     let root = program.expression();
     let whole = check.shape(root)?;
     if !whole.can_be(&["true or false"]) {
-        let message = format!("gives {} instead of true or false", whole.describe());
+        let message = format!("returns {} instead of true or false", whole.describe());
         return Err(check.error(root, message));
     }
     if check.sessions > 0 {
@@ -65,6 +63,7 @@ impl<'a> ExpressionChecker<'a> {
             Expr::Select(select) => {
                 let before = self.sessions;
                 let of = self.shape(&select.operand)?;
+                // `session.calls` does not need the results, which are expensive to provide.
                 if matches!(select.operand.expr, Expr::Ident(_)) && select.field != "results" {
                     self.sessions = before;
                 }
@@ -83,7 +82,7 @@ impl<'a> ExpressionChecker<'a> {
                 Ok(CelShape::Map(&CelShape::Any))
             }
             Expr::Struct(made) => {
-                let message = format!("makes a `{}`, which is not known", made.type_name);
+                let message = format!("creates the unknown type `{}`", made.type_name);
                 Err(self.error(node, message))
             }
             Expr::Comprehension(each) => self.comprehension(node, each),
@@ -113,11 +112,10 @@ impl<'a> ExpressionChecker<'a> {
         if TYPES.contains(&name) {
             return Ok(CelShape::Type);
         }
-        let message = format!("speaks of `{name}`, which is not known");
+        let message = format!("uses the unknown variable `{name}`");
         Err(self.error(node, message).hint(name_hint(name, &names(VARIABLES))))
     }
 
-    /// Returns the shape of a member.
     pub(crate) fn member(
         &self,
         node: &IdedExpr,
@@ -128,7 +126,7 @@ impl<'a> ExpressionChecker<'a> {
             CelShape::Any => Ok(CelShape::Any),
             CelShape::Map(part) => Ok(*part),
             CelShape::Members(members) => find_member(members, name).ok_or_else(|| {
-                let message = format!("speaks of a member `{name}`, which is not known");
+                let message = format!("uses the unknown member `{name}`");
                 self.name_error(node, name, message).hint(name_hint(name, &names(members)))
             }),
             CelShape::Open(members) => {
@@ -137,14 +135,14 @@ impl<'a> ExpressionChecker<'a> {
                     (None, None) => Ok(CelShape::Any),
                     // Probably a typo, with which the rule would never match.
                     (None, Some(near)) => {
-                        let message = format!("speaks of a member `{name}`, which is not known");
+                        let message = format!("uses the unknown member `{name}`");
                         let hint = format!("did you mean `{near}`?");
                         Err(self.name_error(node, name, message).hint(hint))
                     }
                 }
             }
             other => {
-                let message = format!("speaks of a member `{name}` of {}", other.describe());
+                let message = format!("uses a member `{name}` of {}", other.describe());
                 Err(self.name_error(node, name, message))
             }
         }
@@ -167,12 +165,12 @@ impl<'a> ExpressionChecker<'a> {
     ) -> Result<CelShape, BadExpression> {
         let range = self.shape(&each.iter_range)?;
         if !range.can_be(&["a list", "an object"]) {
-            let message =
-                format!("goes through {}, where there has to be a list", range.describe());
+            let message = format!("iterates over {} instead of a list", range.describe());
             return Err(self.error(node, message));
         }
+        // The arguments of a call may be large lists: nested loops would take quadratic time.
         if std::mem::replace(&mut self.is_in_loop, true) {
-            return Err(self.error(node, "has a loop inside a loop".to_owned()));
+            return Err(self.error(node, "has a nested loop".to_owned()));
         }
         let accumulated = self.shape(&each.accu_init)?;
         self.bound.push((&each.accu_var, accumulated));
@@ -181,19 +179,19 @@ impl<'a> ExpressionChecker<'a> {
         self.shape(&each.loop_cond)?;
         self.shape(&each.loop_step)?;
         let shape = self.shape(&each.result)?;
+        // Loops are never nested, so all bound variables belong to this one.
         self.bound.clear();
         self.is_in_loop = false;
         Ok(shape)
     }
 
-    /// Returns an error at a subexpression.
     pub(crate) fn error(&self, node: &IdedExpr, message: String) -> BadExpression {
         BadExpression { offset: self.offset(node), message, hint: None }
     }
 
-    /// Returns an error at a name. The parser reports the position of the dot before it or of the
-    /// bracket after it, so the nearest occurrence of the name is used.
+    /// Returns an error at the occurrence of a name that is nearest to a subexpression.
     pub(crate) fn name_error(&self, node: &IdedExpr, name: &str, message: String) -> BadExpression {
+        // The parser reports the position of the dot before a name or of the bracket after it.
         let around = self.offset(node);
         let name: Vec<char> = name.chars().collect();
         let is_word = |at: &usize| {

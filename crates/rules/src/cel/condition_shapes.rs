@@ -2,7 +2,7 @@
 
 use switchboard_text::suggestion;
 
-/// The static type of a value.
+/// The static type of an expression.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum CelShape {
     Any,
@@ -25,7 +25,6 @@ pub(crate) enum CelShape {
     Open(CelMembers),
 }
 
-/// The members of an object, by name.
 pub(crate) type CelMembers = &'static [(&'static str, CelShape)];
 
 const KINDS: &[&str] = &["tool", "resource", "prompt"];
@@ -33,7 +32,7 @@ const TRANSPORTS: &[&str] = &["stdio", "http", "builtin", "unknown"];
 const FACES: &[&str] = &["library", "cli", "chat", "gateway", "console", "editor"];
 const ORIGINS: &[&str] = &["person", "model", "client"];
 
-/// The tool annotations of the protocol; servers may send others.
+/// The tool annotations of the protocol, to which servers may add others.
 const ANNOTATIONS: CelMembers = &[
     ("title", CelShape::Text),
     ("readOnlyHint", CelShape::Bool),
@@ -65,12 +64,11 @@ const SESSION: CelMembers = &[
     ("results", CelShape::Map(&CelShape::Int)),
 ];
 
-/// The variable of a condition that uses the results of a session. They are numerous, so they are
-/// only provided to conditions that use them.
+/// The variable of a condition that uses the results of a session.
+// They may be numerous, so they are provided only to conditions that use them.
 pub const SESSION_WITH_RESULTS: &str = "session.results";
 const RISK: CelMembers = &[("score", CelShape::Int), ("reasons", CelShape::List(&CelShape::Text))];
 
-/// The variables of conditions.
 pub(crate) const VARIABLES: CelMembers = &[
     ("args", CelShape::Map(&CelShape::Any)),
     ("tool", CelShape::Members(TOOL)),
@@ -115,7 +113,6 @@ impl CelShape {
         self == Self::Any || wanted.contains(&self.describe())
     }
 
-    /// Returns the shape of the elements.
     pub(crate) const fn element(self) -> Self {
         match self {
             Self::List(part) => *part,
@@ -130,7 +127,7 @@ impl CelShape {
 pub(crate) fn name_hint(name: &str, known: &[&'static str]) -> String {
     match suggestion(name, known) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => format!("there are `{}`", known.join("`, `")),
+        None => format!("use one of `{}`", known.join("`, `")),
     }
 }
 

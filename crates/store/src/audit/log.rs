@@ -16,7 +16,7 @@ use crate::file::lock_for_open;
 use crate::ledger::LedgerOptions;
 use crate::schema::{DatabaseSchema, connect_read_only};
 
-/// The schema. The application id reads `SWBA`.
+/// The schema of the audit log. The application id reads `SWBA`.
 const AUDIT_SCHEMA: DatabaseSchema =
     DatabaseSchema { application: 0x5357_4241, migrations: &[FORMAT_1, mark::FORMAT] };
 
@@ -35,7 +35,7 @@ const FORMAT_1: &str = "
     CREATE INDEX audit_by_definition ON audit (server, name, digest);
 ";
 
-/// An event of a definition or a server entry.
+/// A note about a definition or a server entry.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditNote {
     /// The event, such as `definition.flagged`.
@@ -51,14 +51,13 @@ pub struct AuditNote {
 }
 
 impl AuditNote {
-    /// Event of a definition in which the scanner found something.
+    /// Event of a definition with findings of the scanner.
     pub const FLAGGED: &str = "definition.flagged";
     /// Event of a definition that a person approved.
     pub const APPROVED: &str = "definition.approved";
     /// Event of a definition whose approval a person revoked.
     pub const REVOKED: &str = "definition.revoked";
-    /// Event of a server entry that was added from a registry, a bundle or the list of known
-    /// servers.
+    /// Event of an entry from a registry, a bundle or the list of known servers.
     pub const ADDED: &str = "server.added";
 
     /// Returns the note about an added server entry: its name at the source, and the source.
@@ -75,7 +74,7 @@ impl AuditNote {
     }
 }
 
-/// A stored note.
+/// A note as stored in the log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AuditRow {
     /// Position in the log, from 1.
@@ -103,19 +102,16 @@ impl Audit {
         Self(Some(state.join("record").join("audit.db")))
     }
 
-    /// Returns a log that stores nothing.
+    /// Returns a log that stores no notes.
     #[must_use]
     pub const fn off() -> Self {
         Self(None)
     }
 
     /// Adds notes, except those that repeat the last note about the same definition.
-    ///
-    /// # Errors
-    /// If the notes cannot be written.
     pub fn add(&self, notes: &[AuditNote]) -> Result<(), LedgerError> {
         let Some(path) = self.0.as_deref().filter(|_| !notes.is_empty()) else { return Ok(()) };
-        // Held until the end, so that the mark matches the rows written here.
+        // Held until the end: another process must not add rows before the mark is signed.
         let (_owners, _gate) = lock_for_open(path)?;
         let options = LedgerOptions::default();
         let mut connection = file::open(path, &options, &AUDIT_SCHEMA, &mut OpenReport::default())?;
@@ -126,9 +122,6 @@ impl Audit {
     }
 
     /// Returns all notes, oldest first.
-    ///
-    /// # Errors
-    /// If the notes cannot be read.
     pub fn list(&self) -> Result<Vec<AuditRow>, LedgerError> {
         self.read(|connection| {
             let mut statement = connection.prepare("SELECT * FROM audit ORDER BY seq")?;
@@ -137,9 +130,6 @@ impl Audit {
     }
 
     /// Verifies the chain and the mark, and returns the first evidence of tampering.
-    ///
-    /// # Errors
-    /// If the notes cannot be read.
     pub fn find_tampering(&self) -> Result<Option<TamperEvidence>, LedgerError> {
         let (rows, was_marked) = self.read(|connection| {
             let mut statement = connection.prepare("SELECT * FROM audit ORDER BY seq")?;
@@ -154,9 +144,11 @@ impl Audit {
         let mut count = 0;
         for (row, chain) in rows {
             count += 1;
-            let is_made_anew = matches!(&mark, AuditMark::At { seq, chain: then }
+            // A chain that was recomputed from a changed row is consistent, but has another digest
+            // where the mark was signed.
+            let is_recomputed = matches!(&mark, AuditMark::At { seq, chain: then }
                 if *seq == count && *then != chain);
-            if row.seq != count || chain_digest(&before, &row) != chain || is_made_anew {
+            if row.seq != count || chain_digest(&before, &row) != chain || is_recomputed {
                 return Ok(Some(TamperEvidence::Note(count)));
             }
             before = chain;
@@ -187,22 +179,18 @@ impl Audit {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum TamperEvidence {
     /// The first row that was modified or is missing.
-    #[error("note {0} of `calls audit` is not as it was written")]
+    #[error("note {0} of `calls audit` was modified")]
     Note(i64),
-    /// Rows at the end are missing.
+    /// Rows at the end are missing; the mark counts `once`.
     #[error("`calls audit` once had {once} notes, and {kept} are left")]
-    End {
-        /// Number of rows found.
-        kept: i64,
-        /// Number of rows according to the mark.
-        once: i64,
-    },
+    End { kept: i64, once: i64 },
     /// The mark is missing or was modified.
-    #[error("the mark of how many notes `calls audit` had is gone or was changed")]
+    #[error("the signed mark of `calls audit` is missing or was modified")]
     Mark,
 }
 
 fn add(connection: &mut Connection, notes: &[AuditNote]) -> rusqlite::Result<()> {
+    // Locked for writing at once: the chain depends on the last row, which must not change.
     let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
     for note in notes {
         let last: Option<(String, String, String)> = transaction

@@ -10,8 +10,7 @@ use switchboard_files::{FileAccess, replace};
 
 use crate::checkpoint::{existing_key, hex, key, unhex};
 
-/// Format that introduced the mark. The row records that a mark was written, so that its removal is
-/// detected.
+/// Format that introduced the mark. The row shows that a mark existed, so its removal is detected.
 pub(crate) const FORMAT: &str = "
     CREATE TABLE marked (once INTEGER PRIMARY KEY CHECK (once = 1)) STRICT;
 ";
@@ -23,11 +22,10 @@ struct AuditMarkFile {
     signature: String,
 }
 
-/// The state of a mark file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum AuditMark {
     Missing,
-    /// Not written by us, or modified.
+    /// Written by another program, or modified.
     Forged,
     /// The log had reached this row.
     At {
@@ -36,11 +34,11 @@ pub(crate) enum AuditMark {
     },
 }
 
-/// Reads the mark of the audit log at `path`.
 pub(crate) fn read(path: &Path) -> AuditMark {
     let text = match std::fs::read(mark_path(path)) {
         Ok(text) => text,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return AuditMark::Missing,
+        // Fail closed: an attacker may have made the file unreadable.
         Err(_) => return AuditMark::Forged,
     };
     let (Ok(found), Ok(key)) = (serde_json::from_slice::<AuditMarkFile>(&text), existing_key(path))
@@ -61,14 +59,14 @@ pub(crate) fn read(path: &Path) -> AuditMark {
 /// signed, because the older mark proves that rows are missing. The caller holds the lock.
 pub(crate) fn advance(path: &Path, connection: &Connection) -> std::io::Result<()> {
     let Some((seq, chain)) = last_row(connection) else { return Ok(()) };
-    let goes_on = match read(path) {
+    let extends = match read(path) {
         AuditMark::Missing => !was_marked(connection),
         AuditMark::Forged => false,
         AuditMark::At { seq: then, chain } => {
             then < seq && chain_at(connection, then) == Some(chain)
         }
     };
-    if !goes_on {
+    if !extends {
         return Ok(());
     }
     let signature = hex(hmac::sign(&key(path)?, &signed_message(seq, &chain)).as_ref());
@@ -78,7 +76,6 @@ pub(crate) fn advance(path: &Path, connection: &Connection) -> std::io::Result<(
     marked.map(drop).map_err(std::io::Error::other)
 }
 
-/// Returns whether a mark was ever written for this file.
 pub(crate) fn was_marked(connection: &Connection) -> bool {
     let found = connection.query_row("SELECT EXISTS (SELECT 1 FROM marked)", [], |row| row.get(0));
     // A file of the first format does not have this table.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use switchboard_core::{Risk, TargetKind};
 use switchboard_text::Digest;
 
-/// A pending or ended question to a person.
+/// A question to a person, pending or ended.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueEntry {
     /// Short id that a person can type.
@@ -21,8 +21,7 @@ pub struct QueueEntry {
     pub expires_at: Timestamp,
     /// The process that waits for the answer.
     pub owner: String,
-    /// Whether that process has ended. The answer is then stored until the same question is asked
-    /// again.
+    /// Whether that process has ended; an answer is then stored until the question is asked again.
     pub is_left: bool,
     pub state: EntryState,
 }
@@ -33,10 +32,10 @@ pub enum EntryState {
     Waiting,
     Answered {
         by: String,
-        /// The decision in one word.
+        /// The decision as one word.
         word: String,
     },
-    /// The answer is not needed any more.
+    /// The answer is no longer needed.
     Withdrawn {
         why: String,
     },
@@ -44,17 +43,17 @@ pub enum EntryState {
     Expired,
 }
 
-/// What waits, and whose it is.
+/// A question that waits for a person, and its origin.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Asked")]
 pub struct QueuedQuestion {
-    /// What it is about.
+    /// The decision that the person has to make.
     pub matter: Matter,
-    /// The number of the call, where that is known.
+    /// The number of the call, if known.
     pub call: Option<String>,
     /// The caller's own name for that call.
     pub reference: Option<String>,
-    /// Who wants the call.
+    /// The caller that wants the call.
     pub caller: Option<String>,
 }
 
@@ -68,78 +67,77 @@ impl QueuedQuestion {
         matches!(self.matter, Matter::Review(_)) && (self.reference.is_some() || is_of_client)
     }
 
-    /// Returns whether it has the same caller and reference. The digests tell whether it is about
-    /// the same call.
+    /// Returns whether the caller and the reference are the same; digests compare the content.
     #[must_use]
     pub fn repeats(&self, earlier: &Self) -> bool {
         self.reference == earlier.reference && self.caller == earlier.caller
     }
 }
 
-/// What is to be decided. All texts are those of models and servers: escape them to show them.
+/// The decision to make. All texts come from models and servers, so escape them for display.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Matter {
     /// Whether a call may run.
     Review(ReviewMatter),
-    /// What a server asks.
+    /// The answer to a server's question.
     Ask(AskMatter),
 }
 
-/// A call that may or may not run.
+/// A call that needs approval before it runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ReviewMatter {
-    /// The server.
+    /// Name of the server that the call is sent to.
     pub server: String,
-    /// Which kind of thing is called, in one word.
+    /// The kind of the target as one word.
     pub kind: String,
-    /// The tool, resource or prompt.
+    /// Name of the tool or prompt, or URI of the resource.
     pub target: String,
     /// The exact text of the arguments.
     pub arguments: String,
     /// The fingerprint of the definition that was shown to the model.
     pub definition: String,
-    /// Why it is asked.
+    /// Why the call needs approval.
     pub why: String,
-    /// What was wrong with the answer before.
+    /// Why the previous answer was rejected.
     pub problem: Option<String>,
-    /// How much harm it could do.
+    /// The estimated risk of the call.
     #[serde(default)]
     pub risk: Risk,
 }
 
-/// What a server asks.
+/// A question of a server to the user (elicitation).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AskMatter {
-    /// The server.
+    /// Name of the server that asks.
     pub server: String,
-    /// The tool, resource or prompt whose call needs it, where that is known.
+    /// The tool, resource or prompt whose call needs the answer, if known.
     pub tool: Option<String>,
-    /// What the server says about it.
+    /// The server's explanation of the question.
     pub message: String,
-    /// What it wants.
+    /// The kind of answer that the server wants.
     pub wanted: AskedFor,
 }
 
-/// What a server wants.
+/// The kind of answer that a server wants.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AskedFor {
-    /// A form to be filled in.
+    /// A form to fill in.
     Form {
-        /// The very text of its schema.
+        /// The schema of the form, exactly as sent.
         schema: String,
     },
-    /// An address to be visited.
+    /// A URL to visit.
     Url {
-        /// The whole address.
+        /// The full URL to visit.
         url: String,
     },
-    /// Something that only a yes or a no is needed for.
+    /// A request to confirm with yes or no.
     Consent {
-        /// What, in one word.
+        /// The kind of request as one word.
         name: String,
-        /// All of it.
+        /// The full request as JSON.
         details: Value,
     },
 }
@@ -163,6 +161,7 @@ impl Matter {
     /// Returns the digest of everything that an answer decides about.
     #[must_use]
     pub fn digest(&self) -> String {
+        // The reason and the risk are left out: they do not change what is decided about.
         match self {
             Self::Review(review) => Digest::new("review")
                 .with(&review.server)
@@ -203,7 +202,7 @@ impl Matter {
         }
     }
 
-    /// Returns the kind of the question in one word.
+    /// Returns the kind of the question as one word.
     #[must_use]
     pub fn word(&self) -> &str {
         match self {

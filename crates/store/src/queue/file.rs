@@ -30,7 +30,7 @@ pub struct QueueFile {
 #[derive(Debug)]
 struct OpenQueue {
     connection: Connection,
-    /// Identity of the file; `None` in memory.
+    /// The identity of the file; `None` in memory.
     place: Option<SameFile>,
     /// The folder of owner locks; `None` in memory, where there are no other processes.
     owners: Option<PathBuf>,
@@ -105,8 +105,8 @@ impl QueueFile {
         slot.as_mut().ok_or_else(|| store_error("it was closed".to_owned(), "try again"))
     }
 
-    /// Returns whether the queue was never created, so that it must be empty.
     fn is_missing(&self) -> bool {
+        // Listing an empty queue must not create the file.
         let slot = self.open.lock();
         slot.is_none() && self.path.as_ref().is_none_or(|path| !path.exists())
     }
@@ -124,10 +124,9 @@ impl QueueFile {
     }
 }
 
-/// The role in which a process uses the queue.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum QueueRole {
-    /// Waits for answers, and holds a lock meanwhile.
+    /// Waits for answers and holds a lock meanwhile.
     Owner,
     /// Lists or answers entries.
     Visitor,
@@ -152,8 +151,8 @@ impl OpenQueue {
         Self { connection, place: None, owners: None, owner: None }.with_secure_delete()
     }
 
-    /// Makes SQLite overwrite deleted content, because answers may be confidential.
     fn with_secure_delete(self) -> Result<Self, QueueError> {
+        // Answers may be confidential, and SQLite leaves deleted content in free pages.
         let set = self.connection.pragma_update(None, "secure_delete", true);
         set.map_err(|error| store_error(error.to_string(), hint_for(&error)))?;
         Ok(self)
@@ -168,7 +167,7 @@ impl OpenQueue {
         Ok(())
     }
 
-    /// Sets `is_left`: whether the process that waits for the entry has ended.
+    /// Sets `is_left`, whether the process that waits for the entry has ended.
     fn with_liveness(&self, entry: QueueEntry) -> QueueEntry {
         let owners = self.owners.as_ref().filter(|_| entry.state == EntryState::Waiting);
         let is_left = owners.is_some_and(|owners| !is_alive(owners, &entry.owner));
@@ -186,6 +185,7 @@ impl OpenQueue {
         if abandoned.is_empty() && !rows::has_expired(&self.connection)? {
             return Ok(());
         }
+        // `Immediate` takes the write lock at once; upgrading a read lock could fail as busy.
         let behavior = TransactionBehavior::Immediate;
         let transaction = self.connection.transaction_with_behavior(behavior)?;
         rows::sweep(&transaction, &abandoned)?;
@@ -263,12 +263,12 @@ fn open_error(error: FileError) -> QueueError {
             store_error(format!("{}: {reason}", path.display()), hint)
         }
         FileError::TooNew { path, found, known } => store_error(
-            format!("{} has format {found}, this version knows up to {known}", path.display()),
+            format!("{} has format {found}; the newest supported is {known}", path.display()),
             "update this program, or use another state folder",
         ),
         FileError::Exposed { path } => store_error(
             format!("every user of this machine can write to the folder {}", path.display()),
-            "take the right to write away from others: chmod o-w",
+            "remove write access for other users: `chmod o-w`",
         ),
     }
 }

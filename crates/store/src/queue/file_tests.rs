@@ -186,7 +186,7 @@ fn what_expired_does_not_wait_and_takes_no_answer() {
     let stays = owner.post(&review("{}"), LIMIT).unwrap();
     assert_eq!(other.list(), Ok(vec![stays]));
     let late = answer(&other, &entry, &UserDecision::Run, "me");
-    assert_eq!(late, Err(over(&entry, "nobody answered in time")));
+    assert_eq!(late, Err(over(&entry, "it expired without an answer")));
     assert_eq!(owner.take(&entry.id, &entry.digest), Ok((EntryState::Expired, None)));
 }
 

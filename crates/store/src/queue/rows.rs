@@ -50,11 +50,11 @@ const END: &str = "
     UPDATE entries SET state = ?2, detail = ?3, word = ?4, ended_at = ?5, answer = ?6
     WHERE id = ?1 AND state = 'waiting'";
 
-/// How long ended entries are kept.
+/// How long ended entries are kept, so that a late answer gets a precise error.
 const RETENTION: Duration = Duration::from_secs(86_400);
 /// Maximum number of pending entries. A person could not work through more.
 const MAX_WAITING: i64 = 1_000;
-/// Letters and digits that are not easily confused.
+/// Letters and digits that are not easily confused with each other.
 const ID_ALPHABET: &[u8; 31] = b"abcdefghjkmnpqrstuvwxyz23456789";
 const ID_LEN: usize = 4;
 /// Maximum number of attempts to find a free id.
@@ -73,7 +73,6 @@ impl LocalOwner {
     }
 }
 
-/// An error of a statement.
 #[derive(Debug)]
 pub(crate) enum QueueRowError {
     Database(rusqlite::Error),
@@ -96,8 +95,8 @@ pub(crate) fn post(
         .prepare_cached("SELECT count(*) FROM entries WHERE state = 'waiting'")?
         .query_row([], |row| row.get(0))?;
     if count >= MAX_WAITING {
-        let reason = format!("{count} others wait already");
-        return Err(refuse(QueueError::Store { reason, hint: "answer some of them" }));
+        let reason = format!("{count} requests are already pending");
+        return Err(refuse(QueueError::Store { reason, hint: "answer some of them first" }));
     }
     let text = serde_json::to_string(asked).map_err(|error| unreadable(error.to_string()))?;
     let digest = asked.matter.digest();
@@ -112,6 +111,7 @@ pub(crate) fn post(
         ))?;
         return find(connection, &id);
     }
+    // Ids are short enough to type, so two of them may collide.
     for _ in 0..MAX_ID_TRIES {
         let id = new_id();
         let added = connection.prepare_cached(POST)?.execute(named_params! {
@@ -126,11 +126,11 @@ pub(crate) fn post(
             return find(connection, &id);
         }
     }
-    let reason = "no free name was found".to_owned();
+    let reason = "no free id was found".to_owned();
     Err(refuse(QueueError::Store { reason, hint: "try again in a moment" }))
 }
 
-/// Finds the same question of a process that has ended. It may be pending or answered.
+/// Finds the same question of a process that has ended, pending or answered.
 fn find_left_behind(
     connection: &Connection,
     here: &LocalOwner,
@@ -156,7 +156,6 @@ fn find_left_behind(
     Ok(None)
 }
 
-/// Returns the pending entries, oldest first.
 pub(crate) fn list(connection: &Connection) -> rusqlite::Result<Vec<QueueEntry>> {
     let query = "SELECT * FROM entries WHERE state = 'waiting' ORDER BY created_at, id";
     let mut statement = connection.prepare_cached(query)?;
@@ -183,13 +182,13 @@ pub(crate) fn answer(
             Some(format!("already answered by {by}, with `{word}`"))
         }
         EntryState::Withdrawn { why } => Some(format!("it was withdrawn: {why}")),
-        EntryState::Expired => Some("nobody answered in time".to_owned()),
+        EntryState::Expired => Some("it expired without an answer".to_owned()),
     };
     if let Some(how) = how {
         return Err(refuse(QueueError::Over { id, how }));
     }
-    // Compare both the stored digest and that of the stored question, so that the person saw
-    // exactly the question that is answered.
+    // Both the stored digest and that of the stored question must match, so that the answer is for
+    // exactly the question that the person saw.
     if entry.digest != answered.digest || entry.asked.matter.digest() != answered.digest {
         return Err(refuse(QueueError::OtherDigest { id }));
     }
@@ -227,7 +226,7 @@ pub(crate) fn is_over(connection: &Connection, id: &str) -> rusqlite::Result<boo
     Ok(state.is_none_or(|state| state != "waiting"))
 }
 
-/// Returns the answer and erases it.
+/// Returns the answer and erases it: it may contain what a person typed into a form.
 pub(crate) fn take(
     connection: &Connection,
     id: &str,
@@ -251,7 +250,6 @@ pub(crate) fn owners(connection: &Connection) -> rusqlite::Result<Vec<String>> {
     connection.prepare_cached(query)?.query_map([], |row| row.get(0))?.collect()
 }
 
-/// Returns whether a pending entry has expired.
 pub(crate) fn has_expired(connection: &Connection) -> rusqlite::Result<bool> {
     let query =
         "SELECT EXISTS (SELECT 1 FROM entries WHERE state = 'waiting' AND expires_at <= ?1)";

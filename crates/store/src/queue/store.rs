@@ -10,47 +10,25 @@ use crate::queue::user_decision::UserDecision;
 /// An entry ends once: if several callers try to end it, one succeeds.
 pub trait QueueStore: Send + Sync {
     /// Adds an entry that this process waits for.
-    ///
-    /// # Errors
-    /// If the entry cannot be stored.
     fn post(&self, asked: &QueuedQuestion, limit: Duration) -> Result<QueueEntry, QueueError>;
 
-    /// Returns the pending entries, oldest first, without those that expired or that a dead process
-    /// abandoned.
-    ///
-    /// # Errors
-    /// If the queue cannot be read.
+    /// Returns the pending entries, oldest first, without expired and abandoned ones.
     fn list(&self) -> Result<Vec<QueueEntry>, QueueError>;
 
     /// Returns the entry with this id, in any state.
-    ///
-    /// # Errors
-    /// If there is no such entry, or the queue cannot be read.
     fn find(&self, id: &str) -> Result<QueueEntry, QueueError>;
 
-    /// Answers a pending entry.
-    ///
-    /// # Errors
-    /// If the entry has ended, or the digest does not match it.
+    /// Answers a pending entry, if the digest matches it.
     fn answer(&self, answered: &QueueAnswer<'_>) -> Result<(), QueueError>;
 
     /// Ends an entry of this process. Returns false if it had already ended.
-    ///
-    /// # Errors
-    /// If the queue cannot be written.
     fn end(&self, id: &str, state: &EntryState) -> Result<bool, QueueError>;
 
     /// Returns whether an entry has ended.
-    ///
-    /// # Errors
-    /// If the queue cannot be read.
     fn is_over(&self, id: &str) -> Result<bool, QueueError>;
 
     /// Returns the state of an entry of this process, and takes its answer. The answer is returned
     /// once, and then erased from the queue.
-    ///
-    /// # Errors
-    /// If the queue cannot be read, or the entry does not match the digest.
     fn take(
         &self,
         id: &str,
@@ -58,7 +36,7 @@ pub trait QueueStore: Send + Sync {
     ) -> Result<(EntryState, Option<UserDecision>), QueueError>;
 }
 
-/// An answer to an entry.
+/// A person's answer to an entry.
 #[derive(Clone, Copy, Debug)]
 pub struct QueueAnswer<'a> {
     pub id: &'a str,
@@ -68,22 +46,19 @@ pub struct QueueAnswer<'a> {
     pub by: &'a str,
 }
 
-/// An error of listing, finding or answering entries.
+/// Why an entry cannot be listed, found or answered.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QueueError {
-    #[error("nothing that waits is called `{0}`")]
+    #[error("no pending request named `{0}`")]
     Unknown(String),
     /// The entry was already answered, was withdrawn, or expired.
-    #[error("`{id}` does not wait any more: {how}")]
+    #[error("`{id}` is no longer pending: {how}")]
     Over { id: String, how: String },
-    /// The digest does not match the entry.
-    #[error("the digest is not that of `{id}`: the answer was meant for something else")]
+    #[error("digest mismatch for `{id}`: the answer is for another request")]
     OtherDigest { id: String },
-    /// The answer does not fit the question.
-    #[error("that is no answer to it: {0}")]
+    #[error("the answer does not fit the request: {0}")]
     DoesNotFit(String),
-    /// The queue cannot be used.
-    #[error("what waits for a person cannot be kept: {reason}")]
+    #[error("the review queue cannot be used: {reason}")]
     Store { reason: String, hint: &'static str },
 }
 
@@ -92,8 +67,8 @@ impl QueueError {
     #[must_use]
     pub const fn hint(&self) -> Option<&'static str> {
         match self {
-            Self::Unknown(_) => Some("`switchboard review` lists what waits"),
-            Self::OtherDigest { .. } => Some("look at it again, then answer"),
+            Self::Unknown(_) => Some("list the pending requests with `switchboard review`"),
+            Self::OtherDigest { .. } => Some("review it again, then answer"),
             Self::Store { hint, .. } => Some(hint),
             Self::Over { .. } | Self::DoesNotFit(_) => None,
         }

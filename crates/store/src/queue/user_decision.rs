@@ -8,7 +8,6 @@ use switchboard_core::Answer;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "said", content = "with", rename_all = "snake_case")]
 pub enum UserDecision {
-    /// Run the call once.
     Run,
     /// Run the call with other arguments, the text of a JSON object.
     RunWith(String),
@@ -21,14 +20,13 @@ pub enum UserDecision {
     Reject(String),
     /// Accept the server's request, with the content of its form if there was one.
     Accept(Option<Map<String, Value>>),
-    /// Decline the server's request.
     Decline,
     /// Dismiss the server's request without a decision.
     Cancel,
 }
 
 impl UserDecision {
-    /// Returns the decision in one word.
+    /// Returns the decision as one word.
     #[must_use]
     pub const fn word(&self) -> &'static str {
         match self {

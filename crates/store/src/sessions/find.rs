@@ -8,7 +8,7 @@ use crate::sessions::id::is_part_of_id;
 use crate::sessions::rows::{SessionRowError, list, read_summary};
 use crate::sessions::store::SessionSummary;
 
-/// Refers to the conversation that was changed last. No conversation can have this name.
+/// The word for the conversation that was changed last; no conversation can have this name.
 const LAST_KEYWORD: &str = "last";
 const MAX_NAME_LEN: usize = 100;
 /// Maximum number of conversations or names to suggest.
@@ -19,6 +19,7 @@ const MAX_COMPARED: u32 = 1000;
 /// Returns the conversation that `word` refers to.
 pub(crate) fn find(connection: &Connection, word: &str) -> Result<SessionSummary, SessionRowError> {
     let word = word.trim();
+    // A full id comes first, so that a conversation named like an id cannot hide another one.
     if let Some(found) = single_match(query(connection, "id = ?1", [word])?, word)? {
         return Ok(found);
     }
@@ -42,8 +43,9 @@ pub(crate) fn find(connection: &Connection, word: &str) -> Result<SessionSummary
     Err(SessionError::Unknown { word: word.to_owned(), near }.into())
 }
 
-/// Trims and validates a name.
+/// Trims and validates the name of a conversation.
 pub(crate) fn check_name(name: &str) -> Result<String, SessionError> {
+    // Names are printed, so control characters could forge terminal output.
     let trimmed = name.trim();
     let good = !trimmed.is_empty()
         && trimmed != LAST_KEYWORD

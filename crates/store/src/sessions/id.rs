@@ -23,10 +23,7 @@ const MAX_TIME: u64 = (BASE as u64).pow(TIME_DIGITS as u32) - 1;
 pub struct SessionId(String);
 
 impl SessionId {
-    /// Parses an id.
-    ///
-    /// # Errors
-    /// If the text is not a well-formed id.
+    /// Parses the text of an id.
     pub fn parse(text: &str) -> Result<Self, SessionError> {
         if text.len() == LENGTH && is_part_of_id(text) {
             Ok(Self(text.to_owned()))
@@ -41,8 +38,7 @@ impl SessionId {
         &self.0
     }
 
-    /// Returns a new id for a conversation that starts at `time`. The caller checks that it is not
-    /// in use.
+    /// Returns a new id for a conversation that starts at `time`. The caller checks that it is new.
     pub fn at(time: Timestamp) -> Self {
         let since = u64::try_from(time.as_millisecond() - EPOCH_MS).unwrap_or(0);
         // The standard hasher has random keys that differ per process and per instance.
@@ -53,12 +49,11 @@ impl SessionId {
     }
 }
 
-/// Returns whether the text consists of characters of an id.
 pub(crate) fn is_part_of_id(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit())
 }
 
-/// Returns the last `count` digits of a number, in base 36.
+/// Returns the last `count` digits of a number in base 36.
 fn digits(mut number: u64, count: usize) -> String {
     let mut reversed = Vec::with_capacity(count);
     for _ in 0..count {

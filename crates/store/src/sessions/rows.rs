@@ -82,14 +82,12 @@ const KEEP_TEXT: &str = "
 /// Maximum number of attempts to find a free id.
 const MAX_ID_TRIES: usize = 16;
 
-/// An error of a statement.
 #[derive(Debug)]
 pub(crate) enum SessionRowError {
     Database(rusqlite::Error),
     Refused(SessionError),
 }
 
-/// A field that a face may set.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum SessionField {
     Name,
@@ -146,6 +144,7 @@ pub(crate) fn append(
     id: &SessionId,
     step: &SessionStep,
 ) -> Result<(), SessionRowError> {
+    // The conditional update is the check: two processes cannot both add the same step.
     let number = to_database_count(step.number);
     let at = step.at.as_microsecond();
     let advanced = connection.prepare_cached(ADVANCE)?.execute((id.as_str(), number, at))?;
@@ -185,10 +184,8 @@ pub(crate) fn keep_text(
     handle: &str,
     text: &str,
 ) -> Result<(), SessionRowError> {
-    require_existing(
-        connection.prepare_cached(KEEP_TEXT)?.execute((id.as_str(), handle, text))?,
-        id,
-    )
+    let changed = connection.prepare_cached(KEEP_TEXT)?.execute((id.as_str(), handle, text))?;
+    require_existing(changed, id)
 }
 
 pub(crate) fn text(
@@ -218,7 +215,6 @@ pub(crate) fn steps(
     Ok(steps)
 }
 
-/// Returns the conversations, most recently changed first.
 pub(crate) fn list(connection: &Connection, limit: u32) -> rusqlite::Result<Vec<SessionSummary>> {
     let query = "SELECT * FROM sessions ORDER BY changed_at DESC, id DESC LIMIT ?1";
     connection.prepare_cached(query)?.query_map([limit], read_summary)?.collect()
@@ -281,7 +277,6 @@ fn parse_id(text: &str) -> rusqlite::Result<SessionId> {
     SessionId::parse(text).map_err(|error| unreadable(error.to_string()))
 }
 
-/// Converts a count to SQLite's signed integers, saturating.
 fn to_database_count(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }
@@ -318,14 +313,12 @@ impl ToSql for FolderText<'_> {
     }
 }
 
-/// Converts a stored folder back to a path.
 #[cfg(unix)]
 fn folder(text: Bytes) -> PathBuf {
     use std::os::unix::ffi::OsStringExt;
     std::ffi::OsString::from_vec(text.into()).into()
 }
 
-/// Converts a stored folder back to a path.
 #[cfg(not(unix))]
 fn folder(text: Bytes) -> PathBuf {
     String::from_utf8_lossy(&text).into_owned().into()

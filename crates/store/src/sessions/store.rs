@@ -42,7 +42,6 @@ struct SessionStoreShared {
 pub struct NewSession {
     pub name: Option<String>,
     pub model: String,
-    /// The working folder of the conversation.
     pub folder: PathBuf,
 }
 
@@ -57,10 +56,8 @@ pub struct SessionSummary {
     pub created_at: Timestamp,
     /// When the last step was added.
     pub changed_at: Timestamp,
-    /// Number of steps.
     pub steps: u64,
-    /// The conversation that it was forked from, and the last copied step. The parent may have been
-    /// deleted.
+    /// The conversation that it was forked from, possibly deleted, and the last copied step.
     pub parent: Option<(SessionId, u64)>,
     /// The first words of the conversation, as set by the face.
     pub opening: Option<String>,
@@ -74,11 +71,11 @@ pub struct SessionStep {
     pub at: Timestamp,
     /// Kind of the step, as named by the face.
     pub kind: String,
-    /// JSON text.
+    /// The step as JSON text.
     pub body: Bytes,
 }
 
-/// The access of a transaction, which determines its locking and its error type.
+/// The access that determines the locking of a transaction and its error type.
 #[derive(Debug, Clone, Copy)]
 enum TransactionAccess {
     Read,
@@ -87,22 +84,17 @@ enum TransactionAccess {
 
 impl SessionStore {
     /// Opens or creates the store at `path`. Blocks for a short time.
-    ///
-    /// # Errors
-    /// If the file or its folder cannot be used.
     pub fn open(path: &Path, durability: Durability) -> Result<Self, SessionError> {
         let (_, gate) = lock_for_open(path)?;
         let options = LedgerOptions { durability, ..LedgerOptions::default() };
         let mut opened = OpenReport::default();
         let connection = file::open(path, &options, &SESSIONS_SCHEMA, &mut opened)?;
+        // The lock only protects opening and migrating; SQLite handles concurrent use.
         drop(gate);
         Ok(Self::from_connection(connection, Some((path.to_owned(), opened))))
     }
 
     /// Returns a store that is lost with its last handle.
-    ///
-    /// # Errors
-    /// If the in-memory database cannot be created.
     pub fn in_memory() -> Result<Self, SessionError> {
         let place = Path::new(":memory:");
         let mut connection =
@@ -123,9 +115,6 @@ impl SessionStore {
     }
 
     /// Creates a conversation without steps.
-    ///
-    /// # Errors
-    /// If the name is invalid, or the file cannot be written.
     pub async fn create(&self, new: NewSession) -> Result<SessionId, SessionError> {
         let name = new.name.as_deref().map(check_name).transpose()?;
         let new = NewSession { name, ..new };
@@ -134,10 +123,8 @@ impl SessionStore {
             .await
     }
 
-    /// Adds step `number`. The step is committed when this returns.
-    ///
-    /// # Errors
-    /// `Conflict` if `number` is not the next one, because another process added steps.
+    /// Adds step `number`, committed when this returns. Fails with `Conflict` if another process
+    /// has added that step.
     pub async fn append(
         &self,
         id: &SessionId,
@@ -151,70 +138,46 @@ impl SessionStore {
             .await
     }
 
-    /// Returns all steps, in order.
-    ///
-    /// # Errors
-    /// If there is no such conversation, or steps are missing or unreadable.
+    /// Returns all steps in order.
     pub async fn steps(&self, id: &SessionId) -> Result<Vec<SessionStep>, SessionError> {
         let id = id.clone();
         self.run(TransactionAccess::Read, move |connection| store::steps(connection, &id)).await
     }
 
     /// Returns the conversations, most recently changed first.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
     pub async fn list(&self, limit: u32) -> Result<Vec<SessionSummary>, SessionError> {
         self.run(TransactionAccess::Read, move |connection| Ok(store::list(connection, limit)?))
             .await
     }
 
     /// Returns the conversation with this id, name or prefix of an id, or the `last` changed one.
-    ///
-    /// # Errors
-    /// `Unknown` or `Ambiguous` if the word does not refer to exactly one conversation.
     pub async fn find(&self, word: &str) -> Result<SessionSummary, SessionError> {
         let word = word.to_owned();
         self.run(TransactionAccess::Read, move |connection| find(connection, &word)).await
     }
 
     /// Names the conversation. Names do not have to be unique.
-    ///
-    /// # Errors
-    /// If the name is invalid, or there is no such conversation.
     pub async fn rename(&self, id: &SessionId, name: &str) -> Result<(), SessionError> {
         self.set(id, SessionField::Name, check_name(name)?).await
     }
 
     /// Sets the first words that lists show.
-    ///
-    /// # Errors
-    /// If there is no such conversation.
     pub async fn set_opening(&self, id: &SessionId, text: &str) -> Result<(), SessionError> {
         self.set(id, SessionField::Opening, text.to_owned()).await
     }
 
     /// Sets the model of the conversation.
-    ///
-    /// # Errors
-    /// If there is no such conversation.
     pub async fn set_model(&self, id: &SessionId, model: &str) -> Result<(), SessionError> {
         self.set(id, SessionField::Model, model.to_owned()).await
     }
 
     /// Deletes the conversation with its steps and texts. Its forks remain.
-    ///
-    /// # Errors
-    /// If there is no such conversation.
     pub async fn delete(&self, id: &SessionId) -> Result<(), SessionError> {
         let id = id.clone();
         self.run(TransactionAccess::Write, move |connection| store::delete(connection, &id)).await
     }
 
     /// Copies the steps up to `upto`, and all stored texts, to a new conversation.
-    ///
-    /// # Errors
-    /// `NoSuchStep` if the conversation does not have step `upto`.
     pub async fn fork(
         &self,
         id: &SessionId,
@@ -231,9 +194,6 @@ impl SessionStore {
     }
 
     /// Stores a long text that is read in parts. Replaces a text with the same handle.
-    ///
-    /// # Errors
-    /// If there is no such conversation.
     pub async fn keep_text(
         &self,
         id: &SessionId,
@@ -249,10 +209,7 @@ impl SessionStore {
         .await
     }
 
-    /// Returns a stored text.
-    ///
-    /// # Errors
-    /// If the file cannot be read.
+    /// Returns the stored text with this handle.
     pub async fn text(&self, id: &SessionId, handle: &str) -> Result<Option<String>, SessionError> {
         let id = id.clone();
         let handle = handle.to_owned();
@@ -280,7 +237,7 @@ impl SessionStore {
         .await
     }
 
-    /// Runs `work` in one transaction, on a blocking thread.
+    /// Runs `work` in one transaction on a blocking thread.
     async fn run<T: Send + 'static>(
         &self,
         access: TransactionAccess,
@@ -288,6 +245,7 @@ impl SessionStore {
     ) -> Result<T, SessionError> {
         let shared = Arc::clone(&self.0);
         let working = tokio::task::spawn_blocking(move || shared.transact(access, work));
+        // After a timeout the work may still complete, so the caller has to read again.
         match tokio::time::timeout(COMMIT_TIMEOUT, working).await {
             Ok(Ok(done)) => done,
             Ok(Err(error)) => Err(access.abort_error(error.to_string())),
@@ -303,6 +261,7 @@ impl SessionStoreShared {
         work: impl FnOnce(&Connection) -> Result<T, SessionRowError>,
     ) -> Result<T, SessionError> {
         let mut connection = self.connection.lock();
+        // Steps written to a file that was moved away would be lost.
         let placed = self.place.as_ref().map_or(Ok(()), SameFile::check);
         let done = placed
             .map_err(SessionRowError::from)
@@ -325,6 +284,7 @@ fn in_transaction<T>(
     access: TransactionAccess,
     work: impl FnOnce(&Connection) -> Result<T, SessionRowError>,
 ) -> Result<T, SessionRowError> {
+    // A deferred transaction that writes later may fail as busy, so writes lock at once.
     let behavior = match access {
         TransactionAccess::Read => TransactionBehavior::Deferred,
         TransactionAccess::Write => TransactionBehavior::Immediate,
@@ -345,7 +305,7 @@ impl TransactionAccess {
 
     fn slow(self) -> SessionError {
         match self {
-            Self::Read => SessionError::Read("the disk does not answer".to_owned()),
+            Self::Read => SessionError::Read("the disk does not respond".to_owned()),
             Self::Write => SessionError::slow(),
         }
     }
@@ -366,19 +326,17 @@ pub struct SessionLock {
 }
 
 impl SessionStore {
-    /// Acquires the exclusive right to continue a conversation.
-    ///
-    /// # Errors
-    /// If another process has it, or the lock file cannot be used.
+    /// Acquires the exclusive right to continue a conversation, unless another process has it.
     pub fn lock_session(&self, id: &SessionId) -> Result<SessionLock, SessionError> {
         // A store in memory is not shared with other processes.
         let Some(path) = self.path() else { return Ok(SessionLock { _lock: None }) };
         let folder = parent_folder(path).join("held");
         let trouble = |error: std::io::Error| SessionError::Write {
             reason: error.to_string(),
-            hint: "look at the folder of the conversations",
+            hint: "check the folder of the conversations",
         };
         fs::create_dir_all(&folder).map_err(trouble)?;
+        // No waiting: the other process may keep the conversation open for hours.
         match Lock::acquire(&folder.join(format!("{id}.lock")), Duration::ZERO) {
             Ok(lock) => Ok(SessionLock { _lock: Some(lock) }),
             Err(LockError::Held) => Err(SessionError::InUse { id: id.clone() }),

@@ -10,7 +10,6 @@ use super::wrap::{StyledText, Wrap};
 
 /// Maximum number of nested quotes and items; deeper ones are shown without a marker.
 const MAX_DEPTH: usize = 8;
-/// Maximum length of the language shown above code.
 const MAX_LANGUAGE_CHARS: usize = 40;
 
 /// Whether terminal escape codes may be used.
@@ -26,12 +25,9 @@ pub enum Paint {
 /// A quote or list item, which contributes to the prefix of each line.
 #[derive(Debug)]
 struct Container {
-    /// Prefix of the first line.
     marker: String,
-    /// Prefix of the other lines.
     rest: String,
     width: usize,
-    /// Whether the first line has been started.
     shown: bool,
 }
 
@@ -42,7 +38,6 @@ impl Container {
     }
 }
 
-/// Renders the events of one parse.
 #[derive(Debug, Default)]
 pub(super) struct Renderer<'a> {
     source: &'a str,
@@ -55,9 +50,7 @@ pub(super) struct Renderer<'a> {
     styles: Vec<Style>,
     /// The URLs of the open links, to be shown after their texts.
     links: Vec<Option<String>>,
-    /// Whether a paragraph, heading or line of HTML is open.
     in_text: bool,
-    /// The current line, within a code block.
     code: Option<String>,
     table: AlignedTable,
     cell: Option<StyledText>,
@@ -68,7 +61,6 @@ impl<'a> Renderer<'a> {
         Self { source, paint, wrap, gap, ..Self::default() }
     }
 
-    /// Renders an event at this offset in the source.
     pub(super) fn event(&mut self, event: Event<'_>, at: usize) {
         match event {
             Event::Start(tag) => self.start(tag, at),
@@ -246,11 +238,11 @@ impl<'a> Renderer<'a> {
     fn push_container(&mut self, container: Container) {
         let is_deep = self.containers.len() >= MAX_DEPTH;
         let empty = || Container { shown: true, ..Container::new(String::new()) };
+        // Each level takes columns; a model that nests without end would leave no room for text.
         self.containers.push(if is_deep { empty() } else { container });
     }
 
-    /// Starts a line with the prefixes of its containers. If a new block starts `at` this offset,
-    /// the blank line before it in the source is kept.
+    /// Starts a line; a block that starts `at` this offset keeps the blank line before it.
     fn begin_line(&mut self, at: Option<usize>) {
         let is_apart = at.is_some_and(|at| follows_blank_line(self.source, at).unwrap_or(self.gap));
         if is_apart && self.wrap.is_open() {

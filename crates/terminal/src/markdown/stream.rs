@@ -12,16 +12,13 @@ use pulldown_cmark::{CodeBlockKind, Event, Options, Parser, Tag, TagEnd};
 use super::render::{Paint, Renderer};
 use super::wrap::Wrap;
 
-/// A noncharacter that breaks up marks which would otherwise be
-///
-/// - a link definition (`[a]: b`), which is not shown and changes the text before it, or
-/// - the delimiter row of a table whose heading has no leading bar, and was printed as a paragraph.
+/// A noncharacter that breaks up a link definition (`[a]: b`), which would change the text before
+/// it, and the delimiter row of a table whose heading was printed as a paragraph.
 pub(super) const BARRIER: char = '\u{fdd0}';
 
-/// Minimum width; narrower terminals are treated as if they had this many columns.
+/// Minimum width, also assumed for narrower terminals.
 const MIN_WIDTH: usize = 20;
-/// Maximum size of a tail that is parsed with every piece of text; a longer one is parsed as it
-/// grows.
+/// Maximum size of a tail that is parsed with every piece of text.
 const SMALL_TAIL: usize = 4096;
 /// Maximum length of text held back after a mark that may open a span; then the mark is plain text.
 const MAX_HELD: usize = 1000;
@@ -33,17 +30,12 @@ type SourceEvent<'a> = (Event<'a>, Range<usize>);
 pub struct Markdown {
     width: usize,
     paint: Paint,
-    /// The source that may still change.
     tail: String,
-    /// How much of the rendered tail has been printed.
     printed: usize,
-    /// The size of the tail at the last parse.
     parsed: usize,
-    /// Whether a blank line precedes the tail.
     gap: bool,
     /// Whether output was printed for the source before the tail.
     open: bool,
-    /// Whether the last character was a carriage return.
     carriage: bool,
 }
 
@@ -76,6 +68,7 @@ impl Markdown {
 
     fn append(&mut self, text: &str) {
         for c in text.chars() {
+            // A line break of two characters may be split over two pieces.
             let is_pair = std::mem::replace(&mut self.carriage, c == '\r') && c == '\n';
             match c {
                 '\n' if is_pair => {}
@@ -86,6 +79,7 @@ impl Markdown {
                     self.tail.push('\n');
                 }
                 ':' if self.tail.ends_with(']') => self.tail.extend([BARRIER, ':']),
+                // A model could write the barrier itself, which would then vanish from its text.
                 BARRIER => self.tail.push(char::REPLACEMENT_CHARACTER),
                 _ => self.tail.push(c),
             }
@@ -138,6 +132,7 @@ impl Markdown {
             self.printed = block.opened.unwrap_or_default() - block.rendered;
             tail.drain(code);
         } else if let Some(mark) = stable.mark.filter(|mark| tail.len() - mark > MAX_HELD) {
+            // An escaped mark is plain text, so the text after it can be printed.
             tail.insert(mark, '\\');
         }
         tail.drain(..block.start);
@@ -147,7 +142,6 @@ impl Markdown {
     }
 }
 
-/// The last top-level block.
 #[derive(Debug, Default)]
 struct LastBlock {
     /// The start of its first line in the source.
@@ -156,7 +150,6 @@ struct LastBlock {
     rendered: usize,
     /// The length of the text rendered up to its first event.
     opened: Option<usize>,
-    /// The end of its text in the source.
     text_end: usize,
     is_fenced: bool,
 }
@@ -267,7 +260,6 @@ impl StablePart {
     }
 }
 
-/// Returns the event; text is cut at `end`.
 fn cut_text<'a>(event: Event<'a>, range: &Range<usize>, end: usize) -> Event<'a> {
     match event {
         Event::Text(text) if range.end > end => {
@@ -279,7 +271,6 @@ fn cut_text<'a>(event: Event<'a>, range: &Range<usize>, end: usize) -> Event<'a>
     }
 }
 
-/// Returns the events up to the last one with content before `end`.
 fn content<'e, 'a>(events: &'e [SourceEvent<'a>], end: usize) -> &'e [SourceEvent<'a>] {
     let is_content =
         |(event, range): &SourceEvent<'_>| !matches!(event, Event::End(_)) && range.start < end;
@@ -349,8 +340,7 @@ fn starts_with_bar(line: &str) -> bool {
         .starts_with('|')
 }
 
-/// Returns whether the line before the one at this offset is blank; `None` if there is no such
-/// line.
+/// Returns whether the line before this offset is blank; `None` if there is no such line.
 pub(super) fn follows_blank_line(source: &str, at: usize) -> Option<bool> {
     let start = line_start(source, at);
     let before = source.get(line_start(source, start.checked_sub(1)?)..start)?;

@@ -3,7 +3,6 @@
 use console::{Alignment as Side, Style, measure_text_width, pad_str, truncate_str};
 use pulldown_cmark::Alignment;
 
-/// Columns between two cells.
 const CELL_GAP: usize = 3;
 
 /// A table; its first row is the heading.
@@ -15,10 +14,9 @@ pub(super) struct AlignedTable {
 
 impl AlignedTable {
     /// Returns the lines of the table; cells that do not fit are truncated.
-    ///
-    /// A table with more columns than fit is returned row by row, without alignment.
     pub(super) fn lines(&self, room: usize, dim: &Style) -> Vec<String> {
         let Some(widths) = self.widths(room) else {
+            // More columns than fit: aligning them would leave nothing of the cells.
             return self.rows.iter().map(|row| row.join(" | ")).collect();
         };
         let separator = dim.apply_to(" │ ").to_string();

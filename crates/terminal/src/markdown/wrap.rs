@@ -8,7 +8,6 @@ use switchboard_text::escape_prose_line;
 /// Minimum number of columns for text, at any nesting depth.
 const MIN_ROOM: usize = 8;
 
-/// A sequence of texts, each with its style.
 #[derive(Debug, Default)]
 pub(super) struct StyledText(Vec<(Style, String)>);
 
@@ -31,16 +30,13 @@ impl StyledText {
     }
 }
 
-/// The wrapped lines so far.
 #[derive(Debug, Default)]
 pub(super) struct Wrap {
     width: usize,
     out: String,
-    /// The prefix of continuation lines.
     prefix: String,
     indent: usize,
     column: usize,
-    /// Whether the last line has not ended.
     open: bool,
     word: StyledText,
     /// Whether the word belongs to a script that is written without spaces.
@@ -50,8 +46,7 @@ pub(super) struct Wrap {
 }
 
 impl Wrap {
-    /// Creates a wrapper for this width; `open` says whether its lines follow a line that has not
-    /// ended.
+    /// Creates a wrapper for this width; `open` tells that the line before has not ended.
     pub(super) fn new(width: usize, open: bool) -> Self {
         Self { width, open, ..Self::default() }
     }
@@ -75,8 +70,7 @@ impl Wrap {
         self.column.saturating_sub(self.indent)
     }
 
-    /// Starts a line with `first`; its continuation lines start with `rest`, which has the same
-    /// width.
+    /// Starts a line with `first`; its continuation lines start with `rest`, of the same width.
     pub(super) fn start_line(&mut self, first: &str, rest: &str, indent: usize) {
         self.end_block();
         self.prefix = rest.to_owned();
@@ -84,12 +78,10 @@ impl Wrap {
         self.new_line(first);
     }
 
-    /// Appends text that is never wrapped.
     pub(super) fn verbatim(&mut self, text: &str) {
         self.out.push_str(text);
     }
 
-    /// Writes the last word of a block.
     pub(super) fn end_block(&mut self) {
         self.end_word();
         self.between = None;
@@ -120,7 +112,6 @@ impl Wrap {
         self.between = Some('\n');
     }
 
-    /// Writes the completed word.
     pub(super) fn end_word(&mut self) {
         self.dense = false;
         let word = std::mem::take(&mut self.word).render();

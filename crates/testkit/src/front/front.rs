@@ -1,4 +1,4 @@
-//! The proxy: what it shows, where it leads, and how the way is, all of which a test may change.
+//! The proxy. A test may change its certificate, its upstream and its network conditions.
 
 use std::io;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use super::weather::{Weather, carry};
 use crate::background::BackgroundServer;
 use crate::certificates::ServerCertificate;
 
-/// A running proxy, ended when the value is dropped.
+/// A running proxy, stopped when the value is dropped.
 pub struct ProxyFront {
     state: Arc<FrontState>,
     server: BackgroundServer,
@@ -28,12 +28,12 @@ struct FrontState {
     farewells: Mutex<Vec<Farewell>>,
     streams: Mutex<Option<u32>>,
     accepted: AtomicUsize,
-    /// Ends the connections that are open.
+    /// Closes the open connections when cancelled.
     open: Mutex<CancellationToken>,
 }
 
 impl ProxyFront {
-    /// A proxy before the server at `origin`, which is `http://` and an address.
+    /// Starts a plain-text proxy in front of the server at `origin`: `http://` and an address.
     pub fn start(origin: &str) -> Self {
         let state = Arc::new(FrontState {
             leads_to: Mutex::new(origin_address(origin)),
@@ -48,50 +48,51 @@ impl ProxyFront {
         Self { state, server: BackgroundServer::start(move |listener| serve(listener, shared)) }
     }
 
-    /// The same over TLS, with this certificate, for HTTP/1.1 and HTTP/2.
+    /// Starts a TLS proxy with this certificate, for HTTP/1.1 and HTTP/2.
     pub fn secure(origin: &str, certificate: &ServerCertificate) -> Self {
         let front = Self::start(origin);
         front.show(certificate, &["h2", "http/1.1"]);
         front
     }
 
-    /// The address of an MCP server behind it, by the name or the number of this machine.
+    /// URL of the MCP server behind the proxy, with a host name or IP address of this machine.
     pub fn url(&self, host: &str) -> String {
         let scheme = if lock(&self.state.shown).is_some() { "https" } else { "http" };
         format!("{scheme}://{host}:{}/mcp", self.server.address.port())
     }
 
-    /// New connections are shown this certificate and may speak these protocols.
+    /// Sets the certificate and the ALPN protocols of new connections.
     pub fn show(&self, certificate: &ServerCertificate, protocols: &[&'static str]) {
         *lock(&self.state.shown) = Some((certificate.clone(), protocols.to_vec()));
     }
 
-    /// New connections lead to another server.
+    /// Sets the upstream of new connections.
     pub fn lead_to(&self, origin: &str) {
         *lock(&self.state.leads_to) = origin_address(origin);
     }
 
-    /// The way is like this from now on.
+    /// Sets the network conditions, also of open connections.
     pub fn weather(&self, weather: Weather) {
         *lock(&self.state.weather) = weather;
     }
 
-    /// The next connections over HTTP/2 turn away what is asked on them, in this order.
+    /// Makes the next HTTP/2 connections refuse their requests, one farewell each, in this order.
     pub fn turn_away(&self, farewells: &[Farewell]) {
+        // Reversed, because connections take theirs from the end.
         *lock(&self.state.farewells) = farewells.iter().rev().copied().collect();
     }
 
-    /// New connections over HTTP/2 take so many requests at a time.
+    /// Limits the concurrent streams of new HTTP/2 connections.
     pub fn narrow(&self, streams: u32) {
         *lock(&self.state.streams) = Some(streams);
     }
 
-    /// Ends the connections that are open.
+    /// Closes the open connections.
     pub fn cut(&self) {
         std::mem::take(&mut *lock(&self.state.open)).cancel();
     }
 
-    /// Connections that were accepted so far.
+    /// Number of connections that were accepted so far.
     pub fn accepted_connections(&self) -> usize {
         self.state.accepted.load(Ordering::SeqCst)
     }
@@ -104,7 +105,7 @@ async fn serve(listener: TcpListener, state: Arc<FrontState>) {
         let cut = lock(&state.open).clone();
         let state = Arc::clone(&state);
         tokio::spawn(async move {
-            // How a connection ends is seen by its ends.
+            // Both endpoints see how the connection ends, so the result is not needed here.
             cut.run_until_cancelled(connect(stream, &state, number as u64)).await;
         });
     }
@@ -132,7 +133,7 @@ async fn connect(stream: TcpStream, state: &FrontState, seed: u64) -> io::Result
     }
 }
 
-/// Carries both ways; `streams` limits the requests at a time of a connection over HTTP/2.
+/// Forwards bytes in both directions; `streams` limits the concurrent streams of HTTP/2.
 async fn between<S>(
     client: S,
     state: &FrontState,
@@ -151,6 +152,7 @@ where
         if let Some(streams) = streams {
             narrow(&mut from_server, &mut to_client, streams).await?;
         }
+        // Another seed, so that the two directions do not lose the same pieces.
         carry(from_server, to_client, weather(), seed.rotate_left(17)).await
     };
     tokio::try_join!(up, down).map(|_| ())

@@ -1,4 +1,4 @@
-//! A proxy on loopback before a server: TLS, bad weather on the way, and farewells of HTTP/2.
+//! A loopback proxy in front of a server: TLS, bad network conditions, and HTTP/2 refusals.
 
 #[expect(clippy::module_inception, reason = "the front is what this folder is about")]
 mod front;

@@ -1,10 +1,10 @@
-//! The frames of HTTP/2 by which a server turns a request away, written by hand.
+//! Hand-written HTTP/2 frames by which a server refuses a request.
 
 use std::io;
 
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 
-/// What a client sends before its first frame.
+/// Length of the connection preface, which a client sends before its first frame.
 const PREFACE_BYTES: usize = 24;
 const FRAME_HEAD_BYTES: usize = 9;
 
@@ -17,18 +17,18 @@ const MAX_CONCURRENT_STREAMS: u16 = 3;
 const INTERNAL_ERROR: u32 = 2;
 const REFUSED_STREAM: u32 = 7;
 
-/// How a connection treats the first request on it; for the next one it says farewell.
+/// How a connection refuses its first request. It answers any further request with GOAWAY.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Farewell {
-    /// The stream is refused: it was not looked at.
+    /// `RST_STREAM` with `REFUSED_STREAM`: the request was not processed.
     Refused,
-    /// The stream ends with an error in the server: nobody knows.
+    /// `RST_STREAM` with `INTERNAL_ERROR`: the request may have been processed.
     Broken,
-    /// The server leaves, and says that it looked at no stream.
+    /// GOAWAY that reports that no stream was processed.
     Leaving,
 }
 
-/// Treats one connection of a client, whose requests nobody looks at.
+/// Serves one connection and refuses its requests without processing them.
 pub(super) async fn turn_away<S>(mut stream: S, farewell: Farewell) -> io::Result<()>
 where
     S: AsyncRead + AsyncWrite + Unpin,
@@ -48,7 +48,7 @@ where
             Farewell::Refused if asked == 1 => frame(RST_STREAM, id, &REFUSED_STREAM.to_be_bytes()),
             Farewell::Broken if asked == 1 => frame(RST_STREAM, id, &INTERNAL_ERROR.to_be_bytes()),
             Farewell::Refused | Farewell::Broken | Farewell::Leaving => {
-                // The number of the last stream that was looked at, and that nothing is wrong.
+                // The last stream that may have been processed, and the error code `NO_ERROR`.
                 let last = if farewell == Farewell::Broken { id.saturating_sub(2) } else { 0 };
                 let payload = [last.to_be_bytes(), 0_u32.to_be_bytes()].concat();
                 frame(GOAWAY, 0, &payload)
@@ -62,7 +62,7 @@ where
     }
 }
 
-/// Passes the first frame of a server on, which says how many streams it takes: so many.
+/// Forwards the first frame of a server, SETTINGS, with `streams` as its limit of streams.
 pub(super) async fn narrow(
     server: &mut (impl AsyncRead + Unpin),
     client: &mut (impl AsyncWrite + Unpin),
@@ -73,6 +73,7 @@ pub(super) async fn narrow(
     let mut payload = vec![0; frame_length(&head)];
     server.read_exact(&mut payload).await?;
     let wanted = MAX_CONCURRENT_STREAMS.to_be_bytes();
+    // Each setting is a 16-bit identifier and a 32-bit value.
     let mut settings: Vec<u8> = payload
         .chunks(6)
         .filter(|setting| !setting.starts_with(&wanted))

@@ -1,4 +1,4 @@
-//! What happens to bytes on their way: they take long, some of them longer, some never arrive.
+//! Simulated network conditions: latency, jitter, loss, cut and stalled connections.
 
 use std::io;
 use std::sync::Arc;
@@ -11,19 +11,19 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::sync::mpsc;
 use tokio::time::{Instant, sleep_until};
 
-/// How bad a way is. What is lost on the way of a TCP connection is sent again, which the two ends
-/// see as a pause; order is kept, so nothing overtakes it.
+/// Network conditions. TCP retransmits lost packets in order, so the endpoints see a loss as a
+/// pause, which also delays everything behind it.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Weather {
     pub delay: Duration,
     pub jitter: Duration,
-    /// How many of 100 pieces are lost and come after `again`, with everything behind them.
+    /// Percentage of pieces that are lost and arrive after `again`, with everything behind them.
     pub lost_percent: u64,
-    /// How long it takes until what was lost is sent again.
+    /// Delay before a lost piece is retransmitted.
     pub again: Duration,
-    /// How many of 1,000 pieces take their connection with them.
+    /// Number of pieces per 1,000 that reset their connection.
     pub cut_per_mille: u64,
-    /// Nothing arrives at all, and nobody is told.
+    /// Drops all pieces silently; the connection stays open.
     pub stalled: bool,
 }
 
@@ -51,12 +51,12 @@ impl Weather {
     }
 }
 
-/// As much as one packet carries.
+/// Maximum length of a piece: the payload of one packet.
 const PIECE_BYTES: usize = 1_460;
-/// Pieces that may be on their way in one direction; then the sender has to wait.
+/// Maximum number of pieces in flight per direction; then the sender has to wait.
 const MAX_PIECES_IN_FLIGHT: usize = 256;
 
-/// Carries bytes one way until one end is closed, or the weather ends it.
+/// Forwards bytes in one direction until an endpoint closes or the weather cuts the connection.
 pub(super) async fn carry(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
@@ -76,14 +76,14 @@ pub(super) async fn carry(
             let now = *weather.lock();
             match now.fate(&mut dice) {
                 PieceFate::Late(late) => {
-                    // Nothing overtakes what is before it.
+                    // TCP keeps the order: no piece arrives before an earlier one.
                     last = last.max(Instant::now() + late);
                     if send.send((last, Bytes::copy_from_slice(piece))).await.is_err() {
                         return Ok(());
                     }
                 }
                 PieceFate::Cut => return Err(io::ErrorKind::ConnectionReset.into()),
-                // The sender believes that it was sent, as with a cable that is pulled out.
+                // The sender's write succeeds, as with an unplugged cable.
                 PieceFate::Never => {}
             }
         }

@@ -1,12 +1,12 @@
-//! Compares the three accounts, call by call.
+//! Compares the three accounts of a soak (clients, record and journals), call by call.
 
 use std::collections::{HashMap, HashSet};
 
 use super::plan::SoakPlan;
 
-/// So many of anything say nothing about all of it.
+/// Number of lost or unrecorded calls that is always tolerated: too few to show a trend.
 const MIN_SAMPLE: usize = 5;
-/// How many are told one by one.
+/// Maximum number of faults that a report lists individually.
 const MAX_LISTED_FAULTS: usize = 20;
 
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -24,8 +24,8 @@ impl Faults {
     }
 }
 
-/// How often a call may have arrived, by what the record says of it. Nothing is marked as
-/// repeatable, so that never more than one attempt can have left.
+/// Returns how often a call may have arrived at its server, by its recorded outcome. No tool is
+/// marked as repeatable, so at most one attempt can have been sent.
 fn arrivals(outcome: &str) -> std::ops::RangeInclusive<usize> {
     match outcome {
         "ok" | "tool_error" | "invalid_output" => 1..=1,
@@ -34,7 +34,7 @@ fn arrivals(outcome: &str) -> std::ops::RangeInclusive<usize> {
     }
 }
 
-/// Whether an outcome says that a server was lost on the way.
+/// Whether an outcome means that the server was lost during the call.
 fn is_loss(outcome: &str) -> bool {
     !matches!(outcome, "ok" | "tool_error" | "cancelled")
 }
@@ -76,7 +76,7 @@ pub(super) fn compare(accounts: &Accounts) -> Faults {
             faults.add(format!("row {} is of no call of {}", row.id, SoakPlan::client(client)));
         }
     }
-    // Few of them: clients wait for longer than it takes to be heard.
+    // Only a few are plausible: clients wait for longer than a request takes to be read.
     if unheard > MIN_SAMPLE + given_up / 20 {
         faults.add(format!("{unheard} of {given_up} calls that were given up are not recorded"));
     }
@@ -94,16 +94,16 @@ pub(super) fn compare(accounts: &Accounts) -> Faults {
     faults
 }
 
-/// A call that its server cannot have lost, because nobody killed that.
+/// Returns a fault if a call was lost although its server was never killed.
 fn impossible_loss(seen: &ClientCall, row: &RecordRow, accounts: &Accounts) -> Option<String> {
-    // Who gives a call up does not wait for what becomes of it.
+    // A client that gave up did not wait for the outcome, so a loss is possible without a kill.
     let waited = |_: &&str| seen.end != ClientEnd::GivenUp;
     let outcome = row.outcome.as_deref().filter(|outcome| is_loss(outcome)).filter(waited)?;
     (!accounts.killed.contains(&seen.server))
         .then(|| format!("`{outcome}`, though {} was not killed", SoakPlan::server(seen.server)))
 }
 
-/// Accounts agree as well if nothing ever works.
+/// Adds a fault if too many calls were lost: the accounts also agree if nothing ever works.
 fn too_many_lost(accounts: &Accounts, faults: &mut Faults) {
     let all: usize = accounts.clients.iter().map(Vec::len).sum();
     let is_lost =
@@ -142,7 +142,7 @@ fn check_call(seen: &ClientCall, row: &RecordRow, arrived: &[ServerArrival]) -> 
     None
 }
 
-/// What a client saw of one call.
+/// One call as its client saw it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct ClientCall {
     pub(super) server: usize,
@@ -154,9 +154,9 @@ pub(super) struct ClientCall {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum ClientEnd {
     Outcome(Box<str>),
-    /// The client did not wait.
+    /// The client did not wait for the answer.
     GivenUp,
-    /// In a way that no call should.
+    /// An end that no call should have, with a description.
     Trouble(String),
 }
 
@@ -165,25 +165,25 @@ pub(super) struct RecordRow {
     pub(super) id: String,
     pub(super) server: String,
     pub(super) target: String,
-    /// Nothing while it is under way.
+    /// `None` while the call is in flight.
     pub(super) outcome: Option<String>,
-    /// Which call it is, by its arguments.
+    /// Id of the call, from its arguments.
     pub(super) call: String,
 }
 
 #[derive(Debug, Default)]
 pub(super) struct Accounts {
-    /// What each client saw, in order.
+    /// The calls of each client as it saw them, in order.
     pub(super) clients: Vec<Vec<ClientCall>>,
-    /// What the record says of each client, in any order.
+    /// The recorded rows of each client, in any order.
     pub(super) record: Vec<Vec<RecordRow>>,
-    /// Rows of nobody who called.
+    /// Number of recorded rows whose caller is not a client of this soak.
     pub(super) strangers: usize,
-    /// Where each call arrived, by its id.
+    /// Arrivals of each call at servers, by call id.
     pub(super) journals: HashMap<String, Vec<ServerArrival>>,
-    /// What clients met with beside their calls.
+    /// Problems that clients had outside of their calls.
     pub(super) trouble: Vec<String>,
-    /// The servers that were killed: only their calls may be lost.
+    /// Servers that were killed; only their calls may be lost.
     pub(super) killed: HashSet<usize>,
 }
 
@@ -202,7 +202,7 @@ mod tests {
         ClientEnd::Outcome(outcome.into())
     }
 
-    /// What is found wrong with one call to `s000/echo_001`.
+    /// Returns the faults of one call to `s000/echo_001`.
     fn check(end: ClientEnd, outcome: Option<&str>, arrived: &[usize]) -> Vec<String> {
         let seen = ClientCall { server: 0, tool: "echo_001".into(), end, microseconds: 1 };
         let row = RecordRow {
@@ -333,7 +333,7 @@ mod tests {
             assert_eq!(compare(&accounts).shown, [expected]);
         }
     }
-    /// What is found wrong with so many calls that all end like this.
+    /// Returns the faults of `count` calls that all end in the same way.
     fn check_many(
         count: usize,
         end: &ClientEnd,

@@ -1,4 +1,4 @@
-//! One client: it rests, calls, and notes what it saw, until the time is over.
+//! One client of a soak: pauses, calls and records the results until the end of the run.
 
 use std::time::{Duration, Instant};
 
@@ -18,17 +18,17 @@ use super::plan::Work;
 
 const MODERN: &str = "2026-07-28";
 const LEGACY: &str = "2025-11-25";
-/// A call that takes longer than any deadline of the gateway is trouble.
+/// How long a call may take: longer than any deadline of the gateway.
 const CALL_TIMEOUT: Duration = Duration::from_secs(120);
-/// A client in so much trouble gives up.
+/// Maximum number of problems before a client stops.
 const MAX_TROUBLES: usize = 3;
-/// One of so many steps is a look at the list of tools.
+/// Average number of calls between two listings of the tools.
 const STEPS_PER_LISTING: usize = 200;
 
 pub(super) struct SoakClient {
     number: usize,
     address: String,
-    /// Only clients of the legacy era have one.
+    /// Session id, only for clients of the legacy era.
     session: Option<String>,
     connection: Option<SoakConnection>,
     random: Rng,
@@ -48,7 +48,7 @@ impl SoakClient {
         }
     }
 
-    /// Connects; clients of odd numbers are of the legacy era and open a session.
+    /// Creates a client. Clients with odd numbers are of the legacy era and open a session.
     pub(super) async fn open(
         plan: &SoakPlan,
         number: usize,
@@ -67,7 +67,7 @@ impl SoakClient {
         Ok(client)
     }
 
-    /// Calls until the end, and notes what it met with beside its calls.
+    /// Makes calls until `end`; returns them, and the problems outside of calls.
     pub(super) async fn run(
         mut self,
         plan: &SoakPlan,
@@ -76,6 +76,7 @@ impl SoakClient {
         let mut seen: Vec<ClientCall> = Vec::new();
         let mut trouble: usize = 0;
         let mut beside = Vec::new();
+        // Pauses are uniform between zero and this, so that their average is the planned pause.
         let twice = u64::try_from(plan.pause.as_micros() * 2).unwrap_or(u64::MAX).max(1);
         while Instant::now() < end && trouble < MAX_TROUBLES {
             tokio::time::sleep(Duration::from_micros(self.random.u64(..twice))).await;
@@ -99,7 +100,7 @@ impl SoakClient {
         (seen, beside)
     }
 
-    /// Looks at the first page of the tools, which is never empty: servers that are down keep theirs.
+    /// Lists the first page of tools, which is never empty: tools of a stopped server stay listed.
     async fn list_tools(&mut self) -> Result<(), SoakError> {
         let looking = self.send("tools/list", json!({}));
         let reply =
@@ -138,8 +139,9 @@ impl SoakClient {
         }
     }
 
-    /// Tells that an answer is not wanted: the modern era hangs up, the legacy one says so.
+    /// Cancels a request: a modern client hangs up, a legacy client sends a notification.
     async fn cancel(&mut self, id: u64) -> Result<(), SoakError> {
+        // The timeout dropped the request together with its connection, which is the cancellation.
         if self.session.is_none() {
             return Ok(());
         }
@@ -152,7 +154,7 @@ impl SoakClient {
         Ok(())
     }
 
-    /// Sends a request and gives the whole answer.
+    /// Sends a request and returns the whole reply.
     async fn send(&mut self, method: &str, mut params: Value) -> Result<SoakReply, SoakError> {
         let id = self.next_id;
         self.next_id += 1;
@@ -201,14 +203,14 @@ impl SoakClient {
     }
 }
 
-/// What an answer says; an answer to something else is trouble.
+/// Classifies a reply. An answer to another request is `Trouble`.
 fn classify_reply(work: &Work, reply: &SoakReply, id: u64) -> ClientEnd {
     let messages: Vec<Value> = reply
         .messages()
         .iter()
         .map(|text| serde_json::from_str(text).unwrap_or_default())
         .collect();
-    // One answer, and before it nothing but reports about this call.
+    // A reply is one answer, preceded only by progress notifications for this call.
     let Some((answer, before)) = messages.split_last().filter(|(answer, _)| answer["id"] == id)
     else {
         return ClientEnd::Trouble(format!("no answer in {:?}", reply.body));
@@ -235,7 +237,7 @@ fn classify_reply(work: &Work, reply: &SoakReply, id: u64) -> ClientEnd {
     }
 }
 
-/// How many tools are listed, page by page.
+/// Counts the listed tools, page by page.
 pub(super) async fn count_tools(address: &str) -> Result<usize, SoakError> {
     let mut client = SoakClient::new(0, address, 0);
     let mut count = 0;
@@ -251,7 +253,7 @@ pub(super) async fn count_tools(address: &str) -> Result<usize, SoakError> {
     }
 }
 
-/// One HTTP connection that is kept open; it is closed when this is dropped.
+/// A keep-alive HTTP connection, closed when the value is dropped.
 struct SoakConnection {
     requests: SendRequest<Full<Bytes>>,
 }
@@ -268,13 +270,13 @@ impl SoakConnection {
         stream.set_nodelay(true)?;
         let (requests, connection) = http1::handshake(TokioIo::new(stream)).await?;
         tokio::spawn(async {
-            // How a connection ends is seen by its requests.
+            // A failure of the connection surfaces as the error of a request.
             _ = connection.await;
         });
         Ok(Self { requests })
     }
 
-    /// Posts a message and waits for the whole answer.
+    /// Posts a message and waits for the whole response.
     async fn post(
         &mut self,
         headers: &[(&'static str, String)],
@@ -299,7 +301,7 @@ impl SoakConnection {
 }
 
 impl SoakReply {
-    /// The messages in it, the last of which is the answer.
+    /// Returns the messages of the body, the last of which is the answer.
     fn messages(&self) -> Vec<&str> {
         if self.body.starts_with('{') {
             return vec![&self.body];

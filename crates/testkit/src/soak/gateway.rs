@@ -1,4 +1,4 @@
-//! `switchboard serve` in a home of its own, with servers that keep journals.
+//! `switchboard serve` in a temporary home, with servers that keep journals.
 
 use std::collections::HashMap;
 use std::path::PathBuf;
@@ -16,18 +16,18 @@ use super::journals::Journals;
 use super::plan::SoakPlan;
 use crate::Home;
 
-/// How long all servers may take to be listed.
+/// How long the tools of all servers may take to be listed.
 const READY_TIMEOUT: Duration = Duration::from_secs(180);
-/// How long the gateway may take to end; it gives calls half a minute.
+/// How long the gateway may take to exit; it drains calls for half a minute.
 const CLOSE_GRACE: Duration = Duration::from_secs(60);
 
-/// Where the gateway lives, before and after it runs.
+/// The home directory of a gateway, usable before and after it runs.
 pub(super) struct GatewayHome {
     home: Home,
     program: PathBuf,
 }
 
-/// A gateway that runs; it ends with this value.
+/// A running gateway, killed when the value is dropped.
 pub(super) struct SoakGateway {
     process: Child,
     pub(super) address: String,
@@ -42,7 +42,7 @@ impl GatewayHome {
         for number in 0..plan.servers {
             let journal = journals.path(number);
             let tools = plan.tools_each().to_string();
-            // Both eras by turns, as the clients are.
+            // The eras alternate, as among the clients.
             let era = if number.is_multiple_of(2) { "modern" } else { "legacy" };
             let args = json!(["journal", "--era", era, "--tools", tools, "--journal", journal]);
             servers.insert(SoakPlan::server(number), json!({"command": fixture, "args": args}));
@@ -67,7 +67,7 @@ impl GatewayHome {
         command
     }
 
-    /// What a command prints, if it ends well.
+    /// Runs a command of `switchboard` and returns its standard output.
     pub(super) async fn run(&self, words: &[&str]) -> Result<Vec<u8>, SoakError> {
         let output = self.command(words).output().await?;
         if !output.status.success() {
@@ -92,7 +92,7 @@ impl GatewayHome {
         Ok(SoakGateway { process, address: address.to_owned() })
     }
 
-    /// The rows of every client, and how many are of nobody.
+    /// Returns the recorded rows of every client, and the number of rows of other callers.
     pub(super) async fn rows(
         &self,
         clients: usize,
@@ -123,7 +123,7 @@ impl GatewayHome {
         Ok((rows, strangers))
     }
 
-    /// What the gateway said to people.
+    /// Returns the gateway's standard error.
     pub(super) fn log(&self) -> String {
         std::fs::read_to_string(self.home.path().join("log")).unwrap_or_default()
     }
@@ -149,7 +149,7 @@ impl SoakGateway {
         }
     }
 
-    /// Asks it to end, and waits for that; says whether it ended well.
+    /// Sends SIGTERM and waits for a successful exit.
     pub(super) async fn stop(mut self) -> Result<(), SoakError> {
         let process = self.process.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
         kill_process(process.ok_or("the gateway is gone")?, Signal::TERM)?;

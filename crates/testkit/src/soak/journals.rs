@@ -1,4 +1,4 @@
-//! What the servers noted: their starts, and every call before it was answered.
+//! The journals of the servers: their starts, and every call before it was answered.
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ impl Journals {
         self.0.join(format!("{}.journal", SoakPlan::server(server)))
     }
 
-    /// The process that a server is now, and how often it was started.
+    /// Returns the current process id of a server, and the number of its starts.
     pub(super) fn starts(&self, server: usize) -> (Option<u32>, usize) {
         let starts: Vec<Value> =
             self.lines(server).into_iter().filter(|line| line["event"] == "start").collect();
@@ -31,7 +31,7 @@ impl Journals {
         (process.and_then(|process| u32::try_from(process).ok()), starts.len())
     }
 
-    /// Where each call arrived, by its id.
+    /// Returns the arrivals of each call at servers, by call id.
     pub(super) fn arrivals(&self, servers: usize) -> HashMap<String, Vec<ServerArrival>> {
         let mut arrivals: HashMap<String, Vec<ServerArrival>> = HashMap::new();
         for server in 0..servers {
@@ -45,15 +45,15 @@ impl Journals {
         arrivals
     }
 
-    /// How many lines were not finished: each kill may leave one. What was cancelled is noted in
-    /// words of another kind.
+    /// Counts truncated lines: each kill may leave one. Lines about cancellations are not JSON and
+    /// are not counted.
     pub(super) fn unfinished_lines(&self, servers: usize) -> usize {
         let unread =
             |line: &&str| line.starts_with('{') && serde_json::from_str::<Value>(line).is_err();
         (0..servers).map(|server| self.text(server).lines().filter(unread).count()).sum()
     }
 
-    /// A line that a killed server did not finish was written before no answer.
+    /// Returns the complete lines. A call on a truncated line was never answered.
     fn lines(&self, server: usize) -> Vec<Value> {
         let text = self.text(server);
         text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
@@ -65,14 +65,14 @@ impl Journals {
     }
 }
 
-/// A server that was killed, and when.
+/// A kill of a server, with its time.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Kill {
     pub(super) server: usize,
     pub(super) at: Instant,
 }
 
-/// Kills as many servers as planned, evenly over the time, and says which it found.
+/// Kills the planned number of servers at even intervals; returns the kills that found one.
 pub(super) async fn kill(plan: &SoakPlan, journals: &Journals) -> Vec<Kill> {
     let mut random = Rng::with_seed(plan.seed);
     let pause = plan.length / u32::try_from(plan.kills + 1).unwrap_or(u32::MAX);
@@ -80,7 +80,7 @@ pub(super) async fn kill(plan: &SoakPlan, journals: &Journals) -> Vec<Kill> {
     for _ in 0..plan.kills {
         tokio::time::sleep(pause).await;
         let first = random.usize(..plan.servers);
-        // Whoever was just killed may not be back yet; then it is the turn of another one.
+        // A server that was just killed may not be back yet; then the next one is killed.
         let candidates = (0..plan.servers).map(|more| (first + more) % plan.servers);
         for server in candidates {
             if end(journals, server) {
@@ -94,7 +94,7 @@ pub(super) async fn kill(plan: &SoakPlan, journals: &Journals) -> Vec<Kill> {
 
 fn end(journals: &Journals, server: usize) -> bool {
     let (Some(process), _) = journals.starts(server) else { return false };
-    // The number may belong to somebody else by now.
+    // The process id may have been reused by another program.
     let words = std::fs::read(format!("/proc/{process}/cmdline")).unwrap_or_default();
     let journal = journals.path(server);
     let is_ours = String::from_utf8_lossy(&words).contains(&*journal.to_string_lossy());

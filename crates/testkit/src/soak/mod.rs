@@ -1,8 +1,8 @@
-//! The gateway under load while its servers are killed: what the clients saw, what our record says
-//! and what the servers noted have to agree, call by call.
+//! The gateway under load while its servers are killed. Three accounts have to agree, call by call:
+//! the clients' results, the gateway's record and the servers' journals.
 //!
-//! Reading order: `plan` says how much and which calls, `run` puts it together, `client` makes the
-//! calls, `journals` ends servers, `check` compares the three accounts, `report` is what comes out.
+//! Reading order: `plan` defines the load and the calls, `run` carries out a soak, `client` makes
+//! the calls, `journals` kills servers, `check` compares the accounts, `report` is the result.
 
 mod check;
 mod client;

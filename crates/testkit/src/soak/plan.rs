@@ -1,24 +1,25 @@
-//! How much load, for how long, and how many servers are killed meanwhile.
+//! The parameters of a soak (load, duration, kills), and the calls that clients make.
 
 use std::path::PathBuf;
 use std::time::Duration;
 
 use fastrand::Rng;
 
-/// A soak.
+/// The parameters of a soak.
 #[derive(Clone, Debug)]
 pub struct SoakPlan {
     pub program: PathBuf,
-    /// Clients, of both eras by turns, each with one call at a time.
+    /// Number of clients. They alternate between the eras; each makes one call at a time.
     pub clients: usize,
     pub servers: usize,
     pub tools: usize,
     pub length: Duration,
     pub kills: usize,
-    /// How long a client rests between two calls, on average.
+    /// Average pause of a client between two calls.
     pub pause: Duration,
     pub seed: u64,
-    /// By how much the gateway's memory may grow after the first quarter, beside a fixed 16 MB.
+    /// Fraction by which the gateway's memory may grow after the first quarter, in addition to a
+    /// fixed 16 MB.
     pub growth: f64,
 }
 
@@ -27,39 +28,40 @@ impl SoakPlan {
         format!("s{number:03}")
     }
 
-    /// The name of a client, as the record has it.
+    /// Name of a client in the record.
     pub(super) fn client(number: usize) -> String {
         format!("soak-{number}")
     }
 
-    /// How many tools each server has.
+    /// Number of tools per server.
     pub(super) fn tools_each(&self) -> usize {
         (self.tools / self.servers.max(1)).max(1)
     }
 }
 
-/// The five kinds of tools of a server, in the order in which it has them.
+/// The kinds of tools of a server, in the order of its definitions.
 const KINDS: [&str; 5] = ["echo", "slow", "fail", "big", "progress"];
-/// How often each kind is called, of a hundred calls.
+/// Cumulative percentage of calls, with the index of the kind in `KINDS`.
 const SHARES: [(usize, usize); 5] = [(60, 0), (74, 4), (86, 1), (98, 2), (100, 3)];
 
+/// A call that a client is going to make.
 #[derive(Clone, Debug)]
 pub(super) struct Work {
-    /// What the journal will call it.
+    /// Id of the call in the journal.
     pub(super) id: String,
     pub(super) server: usize,
     pub(super) tool: String,
     pub(super) arguments: serde_json::Value,
-    /// How many bytes of text the answer has.
+    /// Expected length of the answer's text, in bytes.
     pub(super) answer_bytes: usize,
-    /// Whether reports of progress are wanted.
+    /// Whether the call asks for progress notifications.
     pub(super) reports: bool,
-    /// After this the client gives it up.
+    /// How long the client waits before it gives up; `None` to wait for the answer.
     pub(super) patience: Option<Duration>,
 }
 
 impl Work {
-    /// Thinks up the `number`th call of a client.
+    /// Generates the `number`th call of a client.
     pub(super) fn next(plan: &SoakPlan, client: usize, number: usize, random: &mut Rng) -> Self {
         let id = format!("{client}-{number}");
         let share = random.usize(..100);

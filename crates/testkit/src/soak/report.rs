@@ -1,19 +1,19 @@
-//! What came of a soak, for people.
+//! The result of a soak as text, and the measurement of memory.
 
 use std::fmt;
 use std::time::Duration;
 
-/// What came of a soak.
+/// The result of a soak.
 #[derive(Clone, Debug, Default)]
 pub struct SoakReport {
     pub rows: Vec<(String, String)>,
-    /// The first things that were wrong.
+    /// The first faults; `fault_count` counts all of them.
     pub faults: Vec<String>,
     pub fault_count: usize,
 }
 
 impl SoakReport {
-    /// Whether nothing was wrong.
+    /// Whether there were no faults.
     pub const fn has_passed(&self) -> bool {
         self.fault_count == 0
     }
@@ -33,14 +33,14 @@ impl fmt::Display for SoakReport {
     }
 }
 
-/// Memory that comes and goes with what is under way.
+/// Growth in bytes that is always tolerated, for the memory of calls in flight.
 const SLACK: u64 = 16_000_000;
 
-/// Resident memory over time, in bytes, at even distances.
+/// Resident memory in bytes, sampled at a fixed interval.
 #[derive(Clone, Debug, Default)]
 pub(super) struct MemorySamples(pub(super) Vec<u64>);
 
-/// The memory of the beginning, the middle and the end; medians, for single moments say little.
+/// Memory at the start, in the middle and at the end. Medians, because single samples are noisy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct MemoryCourse {
     pub(super) start: u64,
@@ -49,7 +49,7 @@ pub(super) struct MemoryCourse {
 }
 
 impl MemorySamples {
-    /// Looks at a process until it is dropped.
+    /// Samples the memory of a process until the future is dropped.
     pub(super) async fn watch(&mut self, process: u32, every: Duration) {
         loop {
             tokio::time::sleep(every).await;
@@ -58,7 +58,7 @@ impl MemorySamples {
         }
     }
 
-    /// After the first quarter, in which everything gets to its usual size.
+    /// Returns the course after the first quarter, which is warm-up; `None` with too few samples.
     pub(super) fn course(&self) -> Option<MemoryCourse> {
         let part = |from: usize, to: usize| {
             let length = self.0.len();
@@ -71,7 +71,7 @@ impl MemorySamples {
 }
 
 impl MemoryCourse {
-    /// Whether it grew by no more than a share.
+    /// Whether memory grew by no more than this fraction, plus `SLACK`.
     pub(super) fn is_flat(self, growth: f64) -> bool {
         #[expect(clippy::cast_precision_loss, reason = "a byte more or less does not matter")]
         let start = self.start as f64;

@@ -1,4 +1,4 @@
-//! Carries a soak out: load and kills, then the comparison.
+//! Runs a soak: load and kills, then the comparison.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -16,15 +16,15 @@ use super::plan::SoakPlan;
 use super::report::MemorySamples;
 use super::report::SoakReport;
 
-/// Why a soak could not be carried out.
+/// The reason why a soak could not be carried out.
 pub type SoakError = Box<dyn std::error::Error + Send + Sync>;
 
-/// How long a server that was killed may take to be there again.
+/// How long a killed server may take to restart.
 const RESTART_TIMEOUT: Duration = Duration::from_secs(30);
-/// How long after the end the last calls may take.
+/// How long the last calls may take after the end of the run.
 const LAST_CALLS_TIMEOUT: Duration = Duration::from_secs(150);
 
-/// Puts a gateway under load while its servers are killed, and compares what everybody says of it.
+/// Puts a gateway under load while its servers are killed, and compares all accounts of the calls.
 pub async fn run(plan: &SoakPlan) -> Result<SoakReport, SoakError> {
     let place = GatewayHome::new(plan);
     let journals = place.journals();
@@ -78,7 +78,7 @@ struct SoakLoad {
     ended: Instant,
 }
 
-/// Finds servers that were killed and did not come back, though there was time.
+/// Adds a fault for each server that was killed and did not restart although there was time.
 fn not_back(kills: &[Kill], ended: Instant, journals: &Journals, faults: &mut Faults) {
     let mut of_server: BTreeMap<usize, Vec<Instant>> = BTreeMap::new();
     for kill in kills {
@@ -137,6 +137,7 @@ async fn load(
     };
     let (called, kills) = tokio::select! {
         both = both => both,
+        // `watch` never returns; this branch only drives it.
         () = memory.watch(process, every) => return Err("nobody looks any more".into()),
     };
     called.map_err(|_| "some clients did not come to an end")??;

@@ -24,9 +24,6 @@ impl ConfirmedPackages {
     }
 
     /// Records the installed files of a package that its registry has just confirmed.
-    ///
-    /// # Errors
-    /// Returns an error if the file cannot be written.
     pub fn confirm(
         state: &Path,
         package: &LockedPackage,
@@ -49,6 +46,7 @@ impl ConfirmedPackages {
     /// Returns whether all these files were installed when the package was confirmed.
     pub fn covers(&self, package: &LockedPackage, unpacked: &[String]) -> bool {
         let known = self.unpacked.get(&key(package));
+        // No installed files are no evidence, although "all of none" would be true.
         !unpacked.is_empty()
             && known.is_some_and(|known| unpacked.iter().all(|one| known.contains(one)))
     }

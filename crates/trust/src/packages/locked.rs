@@ -16,11 +16,11 @@ pub struct PackageSpec {
     /// The package ecosystem: `npm` or `PyPI`.
     pub ecosystem: &'static str,
     pub name: String,
-    /// The exact version in the command, if there is one.
+    /// The exact version, if the command has one.
     pub version: Option<String>,
 }
 
-/// A package as of the time of locking.
+/// A package at the time of locking.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct LockedPackage {
     /// The package ecosystem: `npm` or `PyPI`.
@@ -31,14 +31,12 @@ pub struct LockedPackage {
     pub integrity: String,
 }
 
-/// Local evidence about a locked package.
+/// The evidence on this machine about a locked package.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Evidence {
-    /// The cached package is the locked one.
     Same,
-    /// The cached package differs from the locked one.
     Other,
-    /// No evidence; the registry must be asked.
+    /// The registry must be asked.
     None,
 }
 
@@ -49,6 +47,7 @@ pub fn fetched_packages(server: &ServerConfig) -> Vec<PackageSpec> {
     let words: Vec<&str> =
         std::iter::once(command.as_str()).chain(args.iter().map(String::as_str)).collect();
     let spec = |package: FetchedPackage| {
+        // Packages from a URL or a repository have no entry in a registry.
         let is_plain = !package.name.contains("://") && !package.name.contains("git+");
         let is_known = matches!(package.ecosystem, "npm" | "PyPI");
         (is_plain && is_known).then(|| PackageSpec {
@@ -105,22 +104,19 @@ impl LockedPackage {
         if self.ecosystem != "PyPI" {
             return Vec::new();
         }
-        unpacked_digests(
-            &caches(environment, |name| variable(server, name)),
-            &self.name,
-            &self.version,
-        )
+        let caches = caches(environment, |name| variable(server, name));
+        unpacked_digests(&caches, &self.name, &self.version)
     }
 
-    /// Returns the name and version, for display.
+    /// Returns the name and version for display.
     #[must_use]
     pub fn display_name(&self) -> String {
         format!("{}@{}", self.name, self.version)
     }
 }
 
-/// Returns a folder from the server's own variables; the host's environment does not reach it.
 fn variable(server: &ServerConfig, name: &str) -> Option<PathBuf> {
+    // Only the entry's own variables: the host's environment does not reach the server.
     let Transport::Stdio { env, .. } = &server.transport else { return None };
     env.get(name).filter(|value| !value.is_empty()).map(PathBuf::from)
 }

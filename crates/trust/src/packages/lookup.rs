@@ -9,9 +9,9 @@ use tokio::time::timeout;
 use crate::fetch::fetch;
 use crate::packages::locked::{LockedPackage, PackageSpec};
 
-/// Maximum size of a response, in bytes; file lists of old packages are long.
+/// Maximum size of a response, in bytes. File lists of old packages are long.
 const MAX_ANSWER_BYTES: usize = 32 * 1024 * 1024;
-/// How long one query may take.
+/// How long one registry query may take.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
 /// Media type of the `PyPI` file list with digests.
 const PYPI_FILES_TYPE: &str = "application/vnd.pypi.simple.v1+json";
@@ -20,15 +20,11 @@ const PYPI_FILES_TYPE: &str = "application/vnd.pypi.simple.v1+json";
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PackageRegistries {
     pub npm: Option<String>,
-    /// URL of the `PyPI` index.
     pub pypi: Option<String>,
 }
 
 impl PackageRegistries {
-    /// Returns the exact version of a package and its digest.
-    ///
-    /// # Errors
-    /// Returns the reason if the registry cannot be reached or reports no digest.
+    /// Returns the exact version of a package and its digest, or the reason if it is unavailable.
     pub async fn look_up(&self, wanted: &PackageSpec) -> Result<LockedPackage, String> {
         let asking = async {
             match wanted.ecosystem {
@@ -36,9 +32,8 @@ impl PackageRegistries {
                 _ => self.pypi(wanted).await,
             }
         };
-        let (version, integrity) = timeout(REQUEST_TIMEOUT, asking)
-            .await
-            .map_err(|_| "it takes too long".to_owned())??;
+        let answer = timeout(REQUEST_TIMEOUT, asking).await;
+        let (version, integrity) = answer.map_err(|_| "the request timed out".to_owned())??;
         let ecosystem = wanted.ecosystem.to_owned();
         let name = wanted.name.clone();
         Ok(LockedPackage { ecosystem, name, version, integrity })
@@ -55,18 +50,18 @@ impl PackageRegistries {
             integrity: Option<String>,
             shasum: Option<String>,
         }
-        let registry = self.npm.as_deref().ok_or("`npm config get registry` tells no address")?;
+        let registry = self.npm.as_deref().ok_or("`npm config get registry` returns no URL")?;
         let version = wanted.version.as_deref().unwrap_or("latest");
         let name = wanted.name.replace('/', "%2f");
         let url = format!("{}/{name}/{version}", registry.trim_end_matches('/'));
-        let told: NpmVersion =
+        let found: NpmVersion =
             parse_json(&fetch(&url, "application/json", MAX_ANSWER_BYTES).await?)?;
-        let digest = told.dist.integrity.or(told.dist.shasum.map(|sum| format!("sha1:{sum}")));
-        Ok((told.version, digest.ok_or("the registry tells no digest")?))
+        // Old versions have only a SHA-1.
+        let digest = found.dist.integrity.or(found.dist.shasum.map(|sum| format!("sha1:{sum}")));
+        Ok((found.version, digest.ok_or("the registry reports no digest")?))
     }
 
-    /// Returns one digest over all files of the version, because the platform decides which is
-    /// used.
+    /// Returns one digest over all files of a version, because the platform decides which is used.
     async fn pypi(&self, wanted: &PackageSpec) -> Result<(String, String), String> {
         #[derive(Deserialize)]
         struct PypiFiles {
@@ -81,19 +76,20 @@ impl PackageRegistries {
         struct PypiHashes {
             sha256: Option<String>,
         }
-        let index = self.pypi.as_deref().ok_or("no index is set: set `PIP_INDEX_URL`")?;
-        let version = wanted.version.clone().ok_or("the command names no exact version")?;
+        let index = self.pypi.as_deref().ok_or("no package index: set `PIP_INDEX_URL`")?;
+        let version = wanted.version.clone().ok_or("the command has no exact version")?;
         let name = wanted.name.to_lowercase().replace(['_', '.'], "-");
         let url = format!("{}/{name}/", index.trim_end_matches('/'));
-        let told: PypiFiles = parse_json(&fetch(&url, PYPI_FILES_TYPE, MAX_ANSWER_BYTES).await?)?;
+        let listed: PypiFiles = parse_json(&fetch(&url, PYPI_FILES_TYPE, MAX_ANSWER_BYTES).await?)?;
         let mut sums = Vec::new();
-        for file in told.files.iter().filter(|file| has_version(&file.filename, &version)) {
-            let sum = file.hashes.sha256.as_deref().ok_or("the index tells no digest")?;
+        for file in listed.files.iter().filter(|file| has_version(&file.filename, &version)) {
+            let sum = file.hashes.sha256.as_deref().ok_or("the index reports no digest")?;
             sums.push(format!("{} {sum}", file.filename));
         }
         if sums.is_empty() {
-            return Err(format!("there is no version {version}"));
+            return Err(format!("the index has no version {version}"));
         }
+        // An index may list the files in any order.
         sums.sort();
         Ok((version, format!("files:{}", hex_digest(sums.iter().map(String::as_bytes)))))
     }
@@ -110,7 +106,7 @@ fn has_version(filename: &str, version: &str) -> bool {
 }
 
 fn parse_json<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<T, String> {
-    serde_json::from_slice(bytes).map_err(|error| format!("the answer cannot be read: {error}"))
+    serde_json::from_slice(bytes).map_err(|error| format!("invalid response: {error}"))
 }
 
 #[cfg(test)]

@@ -6,17 +6,15 @@ use serde::Deserialize;
 use switchboard_config::Environment;
 use switchboard_document::read_text;
 
-/// Maximum number of cache folders examined.
+/// Maximum number of cache folders that are examined.
 const MAX_FOLDERS: usize = 10_000;
 
-/// A cached version with its digest.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CachedPackage {
     pub(crate) version: String,
     pub(crate) integrity: String,
 }
 
-/// Returns npm's cache folder.
 pub(crate) fn cache_folder(
     environment: &Environment,
     variable: impl Fn(&str) -> Option<PathBuf>,

@@ -6,7 +6,7 @@ use switchboard_config::Environment;
 use switchboard_document::read_text;
 use switchboard_text::hex_digest;
 
-/// Maximum number of cache entries examined.
+/// Maximum number of cache entries that are examined.
 const MAX_FOLDERS: usize = 20_000;
 
 /// Returns the cache folders, each with the depth at which the packages are.
@@ -21,7 +21,7 @@ pub(crate) fn caches(
     let pipx = variable("PIPX_HOME").or_else(|| Some(shared?.join("pipx")));
     let mut caches = Vec::new();
     caches.extend(uv.map(|folder| (folder.join("archive-v0"), 1)));
-    // `.cache/HASH/lib/pythonX.Y/site-packages`.
+    // `pipx` unpacks into `.cache/HASH/lib/pythonX.Y/site-packages`.
     caches.extend(pipx.map(|folder| (folder.join(".cache"), 4)));
     caches
 }
@@ -75,8 +75,8 @@ fn is_dist_info(folder: &str, wanted: &str) -> bool {
     format!("{}-{rest}", normalize_name(name)) == wanted
 }
 
-/// Normalizes a package name for comparison.
 fn normalize_name(name: &str) -> String {
+    // `PyPI` treats these spellings as one name, and wheels use underscores.
     name.to_lowercase().replace(['-', '.'], "_")
 }
 

@@ -18,16 +18,13 @@ use crate::revision::Era;
 /// Maximum bytes read from the body of a refusal.
 const MAX_REFUSAL_BYTES: usize = 64 << 10;
 
-/// Where the answer of a request is.
 pub(super) enum ResponseOutcome {
     Here(RequestResult),
     /// Settled through the table of requests in flight.
     Elsewhere,
     /// The stream ended before the answer but can be resumed.
     CutOff {
-        /// The id of the last event.
         last_id: String,
-        /// The delay before resuming, if the server gave one.
         retry: Option<Duration>,
     },
 }
@@ -86,6 +83,7 @@ pub(super) async fn follow_events(
         Some(last_id) if shared.protocol().revision.era() == Era::Legacy => {
             Ok(ResponseOutcome::CutOff { last_id: last_id.to_owned(), retry: events.retry() })
         }
+        // Without an event id there is no place to resume at, and modern servers have no replay.
         _ => Err(RequestError::Unknown(cut_off)),
     }
 }
@@ -99,8 +97,7 @@ fn from_body(
         return Err(RequestError::Unknown("the body of the answer is empty".to_owned()));
     }
     if Message::is_batch(body) {
-        // Bad members do not matter if the answer is among the others; otherwise the request is
-        // still in flight.
+        // Bad members do not matter if the answer is among the others.
         _ = shared.dispatch(body);
         if !shared.in_flight.is_waiting(id) {
             return Ok(ResponseOutcome::Elsewhere);
@@ -110,9 +107,9 @@ fn from_body(
         if answered == Some(id) || matches!(answer, ResponseBody::Error(_)) {
             return Ok(ResponseOutcome::Here(into_result(answer)));
         }
-        return Err(RequestError::Protocol("it has another request's id".to_owned()));
+        return Err(RequestError::Protocol("it has the id of another request".to_owned()));
     }
-    Err(RequestError::Protocol("the body is no answer".to_owned()))
+    Err(RequestError::Protocol("the body is not an answer".to_owned()))
 }
 
 /// Reads the reason why the server refused a request.
@@ -130,8 +127,7 @@ pub(super) async fn read_refusal(response: WireResponse) -> RequestError {
         Ok(Message::Response { answer: ResponseBody::Error(error), .. }) if is_json => Some(error),
         _ => None,
     };
-    // These statuses have a fixed meaning whatever the body says; for the others, the JSON-RPC code
-    // is more specific.
+    // These statuses mean the same whatever the body says; for others, the code is more specific.
     let by_status = matches!(status, 401 | 403 | 408 | 425 | 429 | 300..=399 | 500..);
     match error {
         Some(error) if !by_status && error.proves_not_run() => RequestError::Rpc(error),
@@ -145,12 +141,8 @@ pub(super) async fn read_refusal(response: WireResponse) -> RequestError {
                 }
                 (None, None) => String::new(),
             };
-            RequestError::Http {
-                status,
-                message: truncate(&message, 1_024),
-                retry_after,
-                challenge,
-            }
+            let message = truncate(&message, 1_024);
+            RequestError::Http { status, message, retry_after, challenge }
         }
     }
 }
@@ -201,15 +193,15 @@ async fn read_body(mut response: WireResponse, limit_bytes: usize) -> Result<Byt
         match response.chunk().await {
             Ok(Some(chunk)) => {
                 if first.as_ref().map_or(0, Bytes::len) + whole.len() + chunk.len() > limit_bytes {
-                    return Err(RequestError::Unknown(format!(
-                        "the body of the answer has more than {limit_bytes} bytes"
-                    )));
+                    let why = format!("the body of the answer has more than {limit_bytes} bytes");
+                    return Err(RequestError::Unknown(why));
                 }
                 // Most answers arrive in one chunk, which is used without a copy.
                 match (first.take(), whole.is_empty()) {
                     (None, true) => first = Some(chunk),
                     (None, false) => whole.extend_from_slice(&chunk),
                     (Some(before), _) => {
+                        // The announced length is only a hint: it must not allocate past the limit.
                         whole.reserve(announced.unwrap_or(0).min(limit_bytes).max(before.len()));
                         whole.extend_from_slice(&before);
                         whole.extend_from_slice(&chunk);

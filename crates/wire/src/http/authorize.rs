@@ -8,7 +8,7 @@ use super::client::HttpEndpoint;
 use super::reply::WireResponse;
 use crate::error::RequestError;
 
-/// Maximum number of retries of a refused request.
+/// Maximum retries of a refused request: with a refreshed token, then with a wider scope.
 const MAX_RETRIES: u32 = 2;
 
 /// The future returned by the methods of [`Authorize`].
@@ -35,7 +35,7 @@ pub enum CurrentAuthorization {
     Unknown,
 }
 
-/// A refused request.
+/// A request that the server refused with 401 or 403.
 #[derive(Clone, Copy, Debug)]
 pub struct AuthorizationRefusal<'a> {
     pub status: u16,

@@ -14,7 +14,7 @@ use crate::limits::WireLimits;
 /// Maximum number of redirects per request.
 pub(super) const MAX_REDIRECTS: usize = 10;
 
-/// The `User-Agent`.
+/// The `User-Agent` of all requests.
 pub(super) const USER_AGENT_NAME: &str = concat!("switchboard/", env!("CARGO_PKG_VERSION"));
 
 /// The HTTP client shared by all peers.
@@ -30,31 +30,25 @@ pub struct HttpEndpoint {
 
 impl HttpEndpoint {
     /// Validates an address and the headers to send there.
-    ///
-    /// # Errors
-    /// Returns an error if the address or a header is invalid. The message names the header but
-    /// never contains its value.
     pub fn new<'a>(
         url: &str,
         headers: impl IntoIterator<Item = (&'a String, &'a String)>,
     ) -> Result<Self, RequestError> {
         let unusable = RequestError::NotSent;
-        let url: Url = url
-            .parse()
-            .map_err(|error| unusable(format!("the address cannot be used: {error}")))?;
+        let url: Url = url.parse().map_err(|error| unusable(format!("invalid URL: {error}")))?;
         let mut map = HeaderMap::new();
         for (name, value) in headers {
-            let bad = |_| unusable(format!("the header `{name}` cannot be sent"));
-            let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad(()))?;
-            let mut value = HeaderValue::from_str(value).map_err(|_| bad(()))?;
+            // The value may be a secret, so neither the message nor debug output shows it.
+            let bad = || unusable(format!("invalid header `{name}`"));
+            let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| bad())?;
+            let mut value = HeaderValue::from_str(value).map_err(|_| bad())?;
             value.set_sensitive(true);
             map.insert(key, value);
         }
         Ok(Self { url, headers: map, authorization: None })
     }
 
-    /// Sets the provider of `Authorization`. Does nothing if that header is configured, since the
-    /// configuration takes precedence.
+    /// Sets the provider of `Authorization`, unless that header is configured.
     #[must_use]
     pub fn with_authorization(mut self, authorization: Arc<dyn Authorize>) -> Self {
         if !self.headers.contains_key(reqwest::header::AUTHORIZATION) {
@@ -64,19 +58,12 @@ impl HttpEndpoint {
     }
 }
 
-/// Builds a client with pooled connections, HTTP/1.1 and HTTP/2, proxies from the environment and
-/// gzip.
-///
-/// # Errors
-/// Returns an error if TLS cannot be set up.
+/// Builds a client with pooled connections, HTTP/1.1 and 2, gzip and proxies of the environment.
 pub fn new_http_client(limits: &WireLimits) -> Result<Client, RequestError> {
     new_trusting_http_client(limits, &Authorities::default())
 }
 
 /// Builds a client that trusts additional certificate authorities.
-///
-/// # Errors
-/// Returns an error if TLS cannot be set up.
 pub fn new_trusting_http_client(
     limits: &WireLimits,
     more: &Authorities,
@@ -90,6 +77,7 @@ fn client_builder(limits: &WireLimits, more: &Authorities) -> ClientBuilder {
     prepare_tls();
     Client::builder()
         .tls_certs_merge(more.certificates())
+        // A changed certificate is noticed by its bytes.
         .tls_info(true)
         .connect_timeout(limits.connect)
         .pool_idle_timeout(Duration::from_secs(90))
@@ -110,8 +98,9 @@ pub(super) fn keeps_body(status: StatusCode) -> bool {
     matches!(status.as_u16(), 307 | 308)
 }
 
-/// Follows redirects that keep the method, body and origin; the caller sees all others.
+/// Follows redirects that keep the method, body and origin.
 fn follow_redirect(attempt: redirect::Attempt<'_>) -> redirect::Action {
+    // Another origin must not receive the headers, which may contain credentials.
     let keeps_body = keeps_body(attempt.status());
     let same_origin =
         attempt.previous().last().is_some_and(|from| from.origin() == attempt.url().origin());
@@ -146,8 +135,7 @@ pub(crate) fn request_error_before_answer(error: &reqwest::Error) -> RequestErro
     }
 }
 
-/// Returns whether the server did not process the stream: `GOAWAY` and refused streams (RFC 9113,
-/// section 8.7).
+/// Returns whether the server did not process the stream (RFC 9113, section 8.7).
 fn proves_untouched(told: &h2::Error) -> bool {
     told.is_go_away() || (told.is_reset() && told.reason() == Some(h2::Reason::REFUSED_STREAM))
 }

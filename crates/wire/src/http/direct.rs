@@ -28,7 +28,6 @@ use super::direct_body::{DirectBody, decompress};
 use super::reply::{ResponseSource, WireResponse};
 use crate::error::RequestError;
 
-/// The body of a request.
 type RequestBody = Full<Bytes>;
 
 /// Maximum number of idle connections; more are in use only at peaks.
@@ -115,7 +114,6 @@ impl DirectClient {
         self.send(request(&target, headers, text)).await
     }
 
-    /// Returns the target of a redirect that may be followed.
     fn redirect_target(&self, reply: &WireResponse) -> Option<Uri> {
         if !keeps_body(reply.status()) {
             return None;
@@ -147,9 +145,9 @@ impl DirectClient {
         }
     }
 
-    /// Returns an idle connection that is still open.
     async fn take_idle(&self) -> Option<DirectConnection> {
         loop {
+            // The most recently used one: the others may expire.
             let mut open = self.idle.lock().open.pop()?;
             if open.used.elapsed() < MAX_IDLE_TIME && open.is_alive().await {
                 return Some(open);
@@ -166,16 +164,12 @@ impl DirectClient {
         let connected = tokio::time::timeout(self.connect_limit, connecting).await;
         let not_sent = |why: String| RequestError::NotSent(format!("no connection: {why}"));
         let (address, stream) = connected
-            .map_err(|_| not_sent("the server did not take it in time".to_owned()))?
+            .map_err(|_| not_sent("the connection timed out".to_owned()))?
             .map_err(|error| not_sent(error.to_string()))?;
         let shaken = handshake(TokioIo::new(stream)).await;
         let (sender, connection) = shaken.map_err(|error| not_sent(error.to_string()))?;
-        Ok(DirectConnection {
-            sender,
-            connection: Box::new(connection),
-            address,
-            used: Instant::now(),
-        })
+        let connection = Box::new(connection);
+        Ok(DirectConnection { sender, connection, address, used: Instant::now() })
     }
 
     /// Builds the response; its body returns the connection to the pool at the end.
@@ -194,7 +188,6 @@ impl DirectClient {
         Ok(WireResponse(ResponseSource::Direct(response)))
     }
 
-    /// Returns a connection to the pool.
     pub(super) fn return_connection(self: &Arc<Self>, mut open: DirectConnection) {
         open.used = Instant::now();
         let mut idle = self.idle.lock();
@@ -211,7 +204,6 @@ impl DirectClient {
 }
 
 impl DirectConnection {
-    /// Returns whether the server has kept the connection open.
     async fn is_alive(&mut self) -> bool {
         poll_fn(|context| {
             let is_over = Pin::new(&mut self.connection).poll(context).is_ready();
@@ -244,7 +236,6 @@ impl DirectConnection {
         Pin::new(&mut self.connection).poll(context).is_ready()
     }
 
-    /// Returns whether the connection accepts another request.
     pub(super) fn is_ready(&self) -> bool {
         self.sender.is_ready()
     }
@@ -268,7 +259,6 @@ fn request(target: &Uri, headers: HeaderMap, text: &Bytes) -> Request<RequestBod
     request
 }
 
-/// Returns the path and query of a URL.
 fn request_target(url: &Url) -> Option<Uri> {
     let query = url.query().map(|query| format!("?{query}")).unwrap_or_default();
     format!("{}{query}", url.path()).parse().ok()
@@ -281,6 +271,7 @@ async fn close_idle(direct: Weak<DirectClient>) {
         let Some(direct) = direct.upgrade() else { return };
         let mut idle = direct.idle.lock();
         idle.open.retain(|open| open.used.elapsed() < MAX_IDLE_TIME);
+        // Ends with the last connection, so that an unused server costs no timer.
         if idle.open.is_empty() {
             idle.is_watched = false;
             return;
@@ -288,7 +279,6 @@ async fn close_idle(direct: Weak<DirectClient>) {
     }
 }
 
-/// Formats an error with its causes.
 pub(super) fn error_causes(error: &dyn std::error::Error) -> String {
     let mut text = error.to_string();
     let mut next = error.source();

@@ -90,7 +90,6 @@ impl Drop for DirectBody {
     }
 }
 
-/// Decompresses the body of a response.
 pub(super) async fn decompress(
     response: Response<DirectBody>,
 ) -> Result<WireResponse, RequestError> {

@@ -10,7 +10,7 @@ use crate::error::RequestError;
 /// Maximum `retry` delay accepted from a server.
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(600);
 
-/// A server-sent event.
+/// One event of a server-sent stream.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SseEvent {
     /// The event type; empty means `message`.
@@ -34,9 +34,6 @@ impl SseEvents {
     }
 
     /// Returns the next event, or `None` at the end of the stream.
-    ///
-    /// # Errors
-    /// Returns an error if the connection fails or an event is too long.
     pub async fn next(&mut self) -> Result<Option<SseEvent>, RequestError> {
         loop {
             if let Some(event) = self.next_ready()? {
@@ -49,11 +46,7 @@ impl SseEvents {
         }
     }
 
-    /// Returns the next event unless the stream is silent for `silence`. Keep-alive comments count
-    /// as activity.
-    ///
-    /// # Errors
-    /// Returns an error if nothing arrived in time.
+    /// Returns the next event, unless nothing arrives for `silence`; keep-alive comments count.
     pub async fn next_within(
         &mut self,
         silence: Duration,
@@ -72,16 +65,14 @@ impl SseEvents {
         }
     }
 
-    /// Returns an event that is already buffered.
     fn next_ready(&mut self) -> Result<Option<SseEvent>, RequestError> {
         if let Some(event) = self.parser.next() {
             return Ok(Some(event));
         }
         let limit = self.limit_bytes;
         if self.parser.pending_bytes() > limit {
-            return Err(RequestError::Unknown(format!(
-                "the server sent an event of more than {limit} bytes"
-            )));
+            let why = format!("the server sent an event of more than {limit} bytes");
+            return Err(RequestError::Unknown(why));
         }
         Ok(None)
     }
@@ -99,7 +90,6 @@ impl SseEvents {
         Ok(is_more)
     }
 
-    /// Returns the id of the last event that had one.
     pub(crate) fn last_id(&self) -> Option<&str> {
         self.parser.last_id.as_deref()
     }
@@ -110,7 +100,6 @@ impl SseEvents {
     }
 }
 
-/// Splits chunks of bytes into events.
 #[derive(Default)]
 pub(crate) struct SseParser {
     buffer: BytesMut,
@@ -139,7 +128,6 @@ impl SseParser {
         self.buffer.len() + self.data.as_ref().map_or(0, Bytes::len) + self.more.len()
     }
 
-    /// Returns the next complete event.
     pub(crate) fn next(&mut self) -> Option<SseEvent> {
         while let Some(line) = self.next_line() {
             if line.is_empty() {
@@ -157,6 +145,7 @@ impl SseParser {
     }
 
     fn next_line(&mut self) -> Option<Bytes> {
+        // CR, LF and CRLF all end a line, and a chunk may end between CR and LF.
         if self.after_cr && !self.buffer.is_empty() {
             self.after_cr = false;
             if self.buffer.starts_with(b"\n") {
@@ -204,14 +193,12 @@ impl SseParser {
                     millis.map(|millis: u64| Duration::from_millis(millis).min(MAX_RETRY_DELAY));
                 self.retry = wait.or(self.retry);
             }
-            // Comments have an empty field name; the standard requires unknown fields to be
-            // ignored.
+            // Comments have an empty name; the standard requires unknown fields to be ignored.
             _ => {}
         }
     }
 }
 
-/// Parses all events in a sequence of chunks.
 #[cfg(test)]
 pub(crate) fn parse_events<'a>(chunks: impl Iterator<Item = &'a [u8]>) -> Vec<SseEvent> {
     let mut parser = SseParser::default();

@@ -16,17 +16,16 @@ pub(crate) fn encode_header(value: &str) -> String {
 }
 
 /// Returns the `Mcp-Param-*` headers that a tool's schema requests, from the arguments of a call.
-///
-/// # Errors
-/// Returns an error if the schema's annotations are invalid; such a tool must not be offered.
+/// A tool with invalid annotations must not be offered.
 pub fn param_headers(schema: &Value, arguments: &Value) -> Result<Vec<(String, String)>, String> {
     let mut found = Vec::new();
     collect(schema, Some(arguments), &mut found)?;
+    // Header names ignore case, so names that differ only in case are the same header.
     let mut names: Vec<String> = found.iter().map(|(name, _)| name.to_lowercase()).collect();
     names.sort();
     if let Some(pair) = names.windows(2).find(|pair| pair.first() == pair.last()) {
         let name = pair.first().map_or("", String::as_str);
-        return Err(format!("two parameters ask for the header `{name}`"));
+        return Err(format!("two parameters use the header `{name}`"));
     }
     Ok(found
         .into_iter()
@@ -56,20 +55,19 @@ fn collect(
             Some(Value::String(header)) if is_token(header) => {
                 let kind = property.get("type").and_then(Value::as_str);
                 if !matches!(kind, Some("string" | "integer" | "boolean")) {
-                    return Err(format!(
-                        "`{name}` has a header but is no string, integer or boolean"
-                    ));
+                    let why = "has a header but is not a string, integer or boolean";
+                    return Err(format!("`{name}` {why}"));
                 }
                 found.push((header.clone(), value.and_then(header_value)));
             }
-            Some(_) => return Err(format!("`{name}` has a header name that cannot be sent")),
+            Some(_) => return Err(format!("`{name}` has an invalid header name")),
         }
     }
     Ok(())
 }
 
 fn misplaced_error() -> String {
-    "a header stands where the arguments do not always lead".to_owned()
+    "`x-mcp-header` is allowed only on nested `properties`".to_owned()
 }
 
 fn mentions_header(value: &Value) -> bool {

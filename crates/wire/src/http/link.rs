@@ -11,8 +11,7 @@ use reqwest::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderName
 use reqwest::{Client, RequestBuilder};
 use tokio::sync::{Semaphore, mpsc};
 
-use super::answer;
-use super::answer::ResponseOutcome;
+use super::answer::{self, ResponseOutcome};
 use super::client::{HttpEndpoint, request_error_before_answer};
 use super::direct::DirectClient;
 use super::headers::encode_header;
@@ -28,7 +27,6 @@ const METHOD_HEADER: HeaderName = HeaderName::from_static("mcp-method");
 const NAME_HEADER: HeaderName = HeaderName::from_static("mcp-name");
 const SESSION_HEADER: HeaderName = HeaderName::from_static("mcp-session-id");
 
-/// The HTTP side of a peer.
 pub(crate) struct HttpLink {
     pub(super) client: Client,
     /// A faster client for POST requests, if the server needs neither TLS nor a proxy.
@@ -36,12 +34,10 @@ pub(crate) struct HttpLink {
     pub(super) endpoint: HttpEndpoint,
     pub(super) kind: HttpTransport,
     pub(super) session: Mutex<HttpSession>,
-    /// Serializes renewals of the session.
     pub(super) renewal: Semaphore,
     identity: ServerIdentity,
 }
 
-/// The HTTP transport in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum HttpTransport {
     /// Streamable HTTP: the answer is in the response.
@@ -50,7 +46,6 @@ pub(super) enum HttpTransport {
     Sse,
 }
 
-/// The session with a legacy server.
 #[derive(Clone, Default)]
 pub(super) struct HttpSession {
     pub(super) id: Option<HeaderValue>,
@@ -128,7 +123,6 @@ impl HttpLink {
         }
     }
 
-    /// Sends a notification or an answer.
     pub(crate) async fn send_message(
         &self,
         shared: &Arc<PeerShared>,
@@ -175,6 +169,7 @@ impl HttpLink {
         request: &Request<'_>,
     ) -> Result<HeaderMap, RequestError> {
         let mut headers = self.endpoint.headers.clone();
+        // After the configured headers, which must not change how the protocol works.
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         let stance = shared.protocol();
@@ -211,14 +206,10 @@ impl HttpLink {
 
 /// Sends a request; the error says whether it may have been sent.
 async fn send(builder: RequestBuilder) -> Result<WireResponse, RequestError> {
-    builder
-        .send()
-        .await
-        .map(WireResponse::from)
-        .map_err(|error| request_error_before_answer(&error))
+    let sent = builder.send().await;
+    sent.map(WireResponse::from).map_err(|error| request_error_before_answer(&error))
 }
 
-/// Returns an attempt function that uses the shared client.
 pub(super) fn attempt_with_client(
     builder: impl Fn() -> RequestBuilder,
 ) -> impl Fn(Option<HeaderValue>) -> AttemptFuture {
@@ -244,7 +235,7 @@ fn insert_header(
 }
 
 fn invalid_header(name: &str) -> RequestError {
-    RequestError::NotSent(format!("the header `{name}` cannot be sent"))
+    RequestError::NotSent(format!("invalid header `{name}`"))
 }
 
 /// Minimum interval between identity changes. A name with several addresses would otherwise report

@@ -23,23 +23,21 @@ const RETRY_DELAY_RANGE: (Duration, Duration) = (Duration::from_secs(1), Duratio
 const OPEN_TIMEOUT: Duration = Duration::from_millis(500);
 
 impl Peer {
-    /// Opens the event stream of a legacy HTTP server, if it offers one, and reads it until the
-    /// connection ends.
+    /// Opens the event stream of a legacy HTTP server, if it has one, and keeps it open.
     pub async fn listen(&self) {
         if let PeerLink::Http(link) = &self.shared.link
             && link.kind == HttpTransport::Streamable
         {
             let (opened, open) = oneshot::channel();
-            tokio::spawn(listen_to_events(Arc::clone(&self.shared), opened));
+            let shared = Arc::clone(&self.shared);
+            tokio::spawn(async move {
+                let over = shared.over.clone();
+                over.run_until_cancelled(keep_listening(&shared, opened)).await;
+            });
             // The task continues to open the stream after the timeout.
             _ = tokio::time::timeout(OPEN_TIMEOUT, open).await;
         }
     }
-}
-
-async fn listen_to_events(shared: Arc<PeerShared>, opened: oneshot::Sender<()>) {
-    let over = shared.over.clone();
-    over.run_until_cancelled(keep_listening(&shared, opened)).await;
 }
 
 async fn keep_listening(shared: &Arc<PeerShared>, opened: oneshot::Sender<()>) {
@@ -65,8 +63,7 @@ async fn keep_listening(shared: &Arc<PeerShared>, opened: oneshot::Sender<()>) {
                 last_id = events.last_id().map(str::to_owned).or(last_id);
                 wait = events.retry().map_or(wait, |asked| wait.max(asked));
             }
-            // The stream is optional: a server without it fails the first attempt or responds with
-            // 405.
+            // The stream is optional: a server without it responds with 405 or another status.
             Ok(response) if opened.is_some() || response.status() == 405 => return,
             // The session is being renewed, or a proxy failed temporarily.
             Ok(_) => last_id = None,
@@ -78,9 +75,6 @@ async fn keep_listening(shared: &Arc<PeerShared>, opened: oneshot::Sender<()>) {
 }
 
 /// Starts a peer over the older HTTP+SSE: opens the event stream and reads the address to post to.
-///
-/// # Errors
-/// Returns an error if there is no such stream within `timeout`, or if it names another origin.
 pub async fn start_sse(
     client: Client,
     endpoint: HttpEndpoint,
@@ -102,19 +96,17 @@ pub async fn start_sse(
                 return Ok((events, place));
             }
         }
-        Err(RequestError::NotSent("the event stream names no address to post to".to_owned()))
+        Err(RequestError::NotSent("the event stream names no endpoint".to_owned()))
     };
     let (events, place) = tokio::time::timeout(timeout, opening).await.map_err(|_| {
-        RequestError::NotSent("the event stream named no address to post to in time".to_owned())
+        RequestError::NotSent("the event stream named no endpoint in time".to_owned())
     })??;
-    let url = endpoint.url.join(place.trim()).map_err(|error| {
-        RequestError::NotSent(format!("the address to post to cannot be used: {error}"))
-    })?;
+    let invalid = |error| RequestError::NotSent(format!("invalid endpoint: {error}"));
+    let url = endpoint.url.join(place.trim()).map_err(invalid)?;
+    // Another origin must not receive the calls and the credentials in their headers.
     if url.origin() != endpoint.url.origin() {
-        return Err(RequestError::NotSent(format!(
-            "the event stream wants us to post to another origin, `{}`",
-            url.origin().ascii_serialization()
-        )));
+        let origin = url.origin().ascii_serialization();
+        return Err(RequestError::NotSent(format!("the endpoint has another origin, `{origin}`")));
     }
     let link = HttpLink::new(client, HttpEndpoint { url, ..endpoint }, HttpTransport::Sse, &limits);
     let (peer, inbound) = Peer::new(PeerLink::Http(Box::new(link)), limits);

@@ -17,9 +17,7 @@ use crate::error::RequestError;
 pub struct WireResponse(pub(super) ResponseSource);
 
 pub(super) enum ResponseSource {
-    /// From the shared client.
     Client(reqwest::Response),
-    /// From the direct client.
     Direct(Response<DirectBody>),
 }
 
@@ -44,7 +42,6 @@ impl WireResponse {
         }
     }
 
-    /// Returns the length of the body, if it is known.
     pub(super) fn content_length(&self) -> Option<u64> {
         match &self.0 {
             ResponseSource::Client(response) => response.content_length(),
@@ -52,10 +49,10 @@ impl WireResponse {
         }
     }
 
-    /// Returns the address and certificate of the server.
     pub(super) fn remote_identity(&self) -> (Option<IpAddr>, Option<&[u8]>) {
         match &self.0 {
             ResponseSource::Client(response) => {
+                // A decompressed response of the direct client carries its address along.
                 let here = response.extensions().get().map(|RemoteAddress(address)| *address);
                 let address = response.remote_addr().map(|address| address.ip()).or(here);
                 (address, response.extensions().get().and_then(TlsInfo::peer_certificate))

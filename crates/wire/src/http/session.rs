@@ -39,14 +39,14 @@ impl HttpLink {
                 continue;
             };
             if !response.status().is_success() {
-                return Err(RequestError::Unknown(format!(
-                    "the event stream ended before the answer and was not given again: {}",
-                    answer::read_refusal(response).await
-                )));
+                let why = answer::read_refusal(response).await;
+                let cut_off = "the event stream ended before the answer and could not be resumed";
+                return Err(RequestError::Unknown(format!("{cut_off}: {why}")));
             }
             let events = SseEvents::new(response, shared.limits.frame_bytes);
             match answer::follow_events(shared, id, events).await {
                 Ok(ResponseOutcome::CutOff { last_id: newer, retry: wait }) => {
+                    // A stream that makes progress may be cut any number of times.
                     if newer != last_id {
                         attempts = 0;
                     }
@@ -85,6 +85,7 @@ impl HttpLink {
         let gone = || RequestError::NotSent("the connection is closed".to_owned());
         let _one_at_a_time = self.renewal.acquire().await.map_err(|_| gone())?;
         let session = self.session.lock().clone();
+        // Another request has renewed the session while this one waited.
         if session.id != lost {
             return Ok(());
         }
@@ -110,7 +111,6 @@ impl HttpLink {
         Ok(())
     }
 
-    /// Ends the session with a legacy server.
     pub(crate) async fn end_session(&self, shared: &PeerShared) {
         let revision = shared.protocol().revision;
         let has_session = self.session.lock().id.is_some();

@@ -15,9 +15,9 @@ pub struct Authorities(Vec<Certificate>);
 /// The reason why a text contains no usable certificate authorities.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BadAuthorities {
-    #[error("holds no certificate in PEM form")]
+    #[error("contains no certificate in PEM format")]
     None,
-    #[error("holds a certificate that cannot be read: {0}")]
+    #[error("contains an invalid certificate: {0}")]
     Unreadable(String),
 }
 
@@ -28,11 +28,9 @@ pub enum Distrust {
     Expired,
     #[error("the server's certificate is not valid yet")]
     NotYetValid,
-    /// Issued for another host name.
     #[error("the server's certificate is for another name{}", name_list(.0))]
     OtherName(Vec<String>),
-    /// Not issued by a trusted authority.
-    #[error("the server's certificate was issued by nobody that this machine trusts")]
+    #[error("the server's certificate was issued by an authority that this machine does not trust")]
     UnknownIssuer,
     #[error("the server's certificate has been revoked")]
     Revoked,
@@ -41,22 +39,20 @@ pub enum Distrust {
 }
 
 impl Authorities {
-    /// Parses certificates in PEM format.
-    ///
-    /// # Errors
-    /// Returns an error if there is no certificate, or one that is invalid.
+    /// Parses certificates in PEM format; at least one, and all of them valid.
     pub fn from_pem(text: &str) -> Result<Self, BadAuthorities> {
         let unreadable = |error: &dyn Error| BadAuthorities::Unreadable(error.to_string());
         let mut certificates = Vec::new();
         for found in CertificateDer::pem_slice_iter(text.as_bytes()) {
             let found = found.map_err(|error| unreadable(&error))?;
+            // The HTTP client would report a bad certificate only with its first connection.
             RootCertStore::empty().add(found.clone()).map_err(|error| unreadable(&error))?;
             certificates.push(Certificate::from_der(&found).map_err(|error| unreadable(&error))?);
         }
         if certificates.is_empty() { Err(BadAuthorities::None) } else { Ok(Self(certificates)) }
     }
 
-    /// Returns the certificates.
+    /// Returns the certificates as the HTTP client takes them.
     #[must_use]
     pub fn certificates(&self) -> Vec<Certificate> {
         self.0.clone()
@@ -122,9 +118,9 @@ mod tests {
         let end = "-----END CERTIFICATE-----\n";
         let broken = format!("-----BEGIN CERTIFICATE-----\nAAAA\n{end}");
         for (text, expected) in [
-            ("", "holds no certificate in PEM form"),
-            ("hello\n", "holds no certificate in PEM form"),
-            (broken.as_str(), "holds a certificate that cannot be read"),
+            ("", "contains no certificate in PEM format"),
+            ("hello\n", "contains no certificate in PEM format"),
+            (broken.as_str(), "contains an invalid certificate"),
         ] {
             let told = Authorities::from_pem(text).unwrap_err().to_string();
             assert!(told.starts_with(expected), "{text:?}: {told}");

@@ -22,7 +22,7 @@ const COMBINATIONS: [(&str, &str, &str); 8] = [
     ("2025-11-25", "modern", "http"),
 ];
 
-/// Returns the runs that were not well.
+/// Returns the names of the runs that failed.
 pub(super) fn run(workspace: &Workspace) -> Result<Vec<String>> {
     let mut failed = Vec::new();
     for (revision, era, transport) in COMBINATIONS {
@@ -41,14 +41,14 @@ pub(super) fn run(workspace: &Workspace) -> Result<Vec<String>> {
             network: SuiteNetwork::Shared,
             idle: &["server-sse-polling", "tasks-status-notifications"],
         };
-        if !run.run_with_retry(workspace)? {
+        if !run.run(workspace)? {
             failed.push(run.name);
         }
     }
     Ok(failed)
 }
 
-/// The entry of the server in a configuration, and the server itself where we start it.
+/// Returns the configuration entry of the server and, over HTTP, the running server.
 fn server(
     workspace: &Workspace,
     era: &str,
@@ -69,14 +69,14 @@ fn server(
     Ok((Some(server), entry))
 }
 
-/// The gateway in a home of its own, in front of that one server.
+/// Starts the gateway in a new home folder, in front of that server only.
 fn gateway(workspace: &Workspace, home: &Path, entry: &str) -> Result<ListeningProgram> {
     if home.exists() {
         with_path("remove", home, fs::remove_dir_all(home))?;
     }
     with_path("create", home, fs::create_dir_all(home))?;
     let config = home.join("config.json");
-    // The suite has the server change its lists, and nobody is there to approve that.
+    // The suite makes the server change its lists; with pins on, each change would need approval.
     let settings = r#"{"pins":"off"}"#;
     let text = format!(r#"{{"mcpServers":{{"fixture":{entry}}},"settings":{settings}}}"#);
     with_path("write", &config, fs::write(&config, text))?;
@@ -109,13 +109,14 @@ impl ListeningProgram {
         let found = child.stdout.take().and_then(address);
         let mut listening = Self { url: String::new(), child };
         listening.url = found.ok_or_else(|| {
-            XtaskError::new(format!("`{name}` ended without saying where it listens"))
+            XtaskError::new(format!("`{name}` exited without printing its address"))
         })?;
         Ok(listening)
     }
 }
 
-/// The first address that is printed; what follows is read so that nobody waits for a reader.
+/// Returns the first URL that the program prints. The rest is drained, because a full pipe would
+/// block the program.
 fn address(stdout: ChildStdout) -> Option<String> {
     let mut lines = BufReader::new(stdout);
     let mut line = String::new();
@@ -125,7 +126,7 @@ fn address(stdout: ChildStdout) -> Option<String> {
         if let Some(found) = found.map(str::to_owned) {
             thread::spawn(move || {
                 let mut rest = Vec::new();
-                // Nothing of it is wanted.
+                // The content is not needed, and an error only means that the program ended.
                 let _ = lines.read_to_end(&mut rest);
             });
             return Some(found);
@@ -137,7 +138,7 @@ fn address(stdout: ChildStdout) -> Option<String> {
 
 impl Drop for ListeningProgram {
     fn drop(&mut self) {
-        // Failing to kill means that it has already ended.
+        // Fails only if it has already exited.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! Runs every part of the suite and sums up what does not conform.
+//! Runs the parts of the suite and reports the runs that failed.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -9,7 +9,7 @@ use crate::error::{Result, XtaskError};
 use crate::workspace::Workspace;
 use crate::{checks, setup};
 
-/// Runs everything, also after something failed, so that one run shows all.
+/// Runs every wanted part, even after a failure, so that one run reports all failures.
 pub(crate) fn conformance(workspace: &Workspace, wanted: &[&str]) -> Result<()> {
     setup::require_installed(workspace, "npm")?;
     checks::build(workspace)?;
@@ -32,7 +32,7 @@ const CLIENT: &str = "switchboard-conformance-client";
 
 const REVISIONS: [&str; 2] = ["2025-11-25", "2026-07-28"];
 
-/// Returns the runs that were not well.
+/// Returns the names of the runs that failed.
 fn run_client(workspace: &Workspace) -> Result<Vec<String>> {
     let client = built_program(workspace, CLIENT)?;
     // The suite splits the command at spaces, so the path is given relative to the target folder.
@@ -48,7 +48,7 @@ fn run_client(workspace: &Workspace) -> Result<Vec<String>> {
             network: SuiteNetwork::Own,
             idle: &[],
         };
-        if !run.run_with_retry(workspace)? {
+        if !run.run(workspace)? {
             failed.push(run.name);
         }
     }

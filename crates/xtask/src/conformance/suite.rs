@@ -1,4 +1,4 @@
-//! One run of the suite: its output, its folder, and what it makes of our program.
+//! One run of the suite: its command line, its output and its verdict.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -16,39 +16,30 @@ const NODE: &str = "npm/node_modules/node/bin/node";
 /// The network that the suite sees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum SuiteNetwork {
-    /// One of its own where the system lets us: the suite itself listens, on every interface.
+    /// A namespace with loopback only, if the system allows it: the suite listens on every interface.
     Own,
-    /// Ours, where the program under test listens.
+    /// The network of this process, where the program under test listens.
     Shared,
 }
 
 pub(super) struct SuiteRun<'a> {
-    /// What the run is called, also its folder.
+    /// Name of the run and of its folder.
     pub(super) name: String,
     pub(super) revision: &'a str,
-    /// `client` or `server`, and what is under test.
+    /// `client` or `server`, and the program under test.
     pub(super) arguments: Vec<&'a OsStr>,
-    /// The file below the test environment's sources that lists what may fail.
+    /// File in `crates/xtask/testenv` that lists expected failures.
     pub(super) baseline: &'a str,
     pub(super) network: SuiteNetwork,
-    /// Scenarios that the revision does not require, and that may find nothing to check.
+    /// Optional scenarios that may have nothing to check.
     pub(super) idle: &'a [&'a str],
 }
 
 impl SuiteRun<'_> {
-    /// Runs the suite, once more if something was wrong: its scenarios wait for fixed times, which a
-    /// busy machine exceeds. What is wrong twice is wrong.
-    pub(super) fn run_with_retry(&self, workspace: &Workspace) -> Result<bool> {
-        Ok(self.run_once(workspace)? || {
-            println!("  once more:");
-            self.run_once(workspace)?
-        })
-    }
-
-    /// Prints a line about the run, and says whether all is well.
-    fn run_once(&self, workspace: &Workspace) -> Result<bool> {
+    /// Runs the suite, prints a line about it, and returns whether it passed.
+    pub(super) fn run(&self, workspace: &Workspace) -> Result<bool> {
         let folder = workspace.target.join("conformance").join(&self.name);
-        let (printed, ended_well) = self.start(workspace, &folder)?;
+        let (printed, succeeded) = self.start(workspace, &folder)?;
         let mut summary = SuiteSummary::read(&printed);
         summary.excuse(self.idle);
         println!("{}: {}", self.name, summary.sentence());
@@ -56,14 +47,15 @@ impl SuiteRun<'_> {
         for complaint in &complaints {
             println!("  {complaint}");
         }
-        let well = ended_well && complaints.is_empty() && summary != SuiteSummary::default();
-        if !well {
+        // An empty summary means that the suite printed nothing that could be counted.
+        let passed = succeeded && complaints.is_empty() && summary != SuiteSummary::default();
+        if !passed {
             println!("  details: {}", folder.display());
         }
-        Ok(well)
+        Ok(passed)
     }
 
-    /// Returns what the suite printed and whether it was content.
+    /// Returns the output of the suite and whether it succeeded.
     fn start(&self, workspace: &Workspace, folder: &Path) -> Result<(String, bool)> {
         if folder.exists() {
             with_path("remove", folder, fs::remove_dir_all(folder))?;
@@ -105,10 +97,11 @@ fn confined_command(program: &Path) -> Command {
         command.args(only_loopback).arg(program);
         return command;
     }
+    // Not every system allows namespaces; the suite then uses the network of this process.
     Command::new(program)
 }
 
-/// A program that was built with the workspace.
+/// Returns the path of a program that was built with the workspace.
 pub(super) fn built_program(workspace: &Workspace, name: &str) -> Result<PathBuf> {
     let debug = workspace.target.join("debug");
     [debug.join(name), debug.join("examples").join(name)]

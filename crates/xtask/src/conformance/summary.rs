@@ -1,13 +1,13 @@
-//! What the official suite printed, counted.
+//! Counts of passed and failed scenarios, from the output of the official suite.
 
-/// What the suite printed after its last scenario.
+/// The summary that the suite prints after its last scenario.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct SuiteSummary {
     passed: usize,
     failed: usize,
-    /// Listed in the baseline, and they did fail.
+    /// Failed, and listed in the baseline.
     expected: Vec<String>,
-    /// Listed in the baseline although they pass.
+    /// Passed, although listed in the baseline.
     stale: Vec<String>,
     unexpected: Vec<String>,
     /// Counted as passed by the suite although nothing was checked.
@@ -41,12 +41,13 @@ impl SuiteSummary {
         summary
     }
 
-    /// Does not complain of scenarios that have nothing to check.
+    /// Accepts that these scenarios check nothing.
     pub(super) fn excuse(&mut self, scenarios: &[&str]) {
         self.empty.retain(|empty| !scenarios.contains(&empty.as_str()));
     }
 
-    /// The suite judges only what the revision requires; other failures are in neither list.
+    /// Returns the counts as a sentence. The suite scores only what the revision requires; other
+    /// failures are in neither list.
     pub(super) fn sentence(&self) -> String {
         let judged = self.expected.len() + self.unexpected.len();
         format!(

@@ -15,7 +15,7 @@ use switchboard_text::{escape_line, hex_digest};
 use crate::commands::dialects::sources::read_text;
 use crate::context::CommandContext;
 
-/// Maximum number of changes remembered; older ones cannot be undone.
+/// Maximum number of changes that can be undone; older ones are forgotten.
 const MAX_CHANGES: usize = 200;
 
 /// A change to a file that can be undone.
@@ -23,13 +23,10 @@ const MAX_CHANGES: usize = 200;
 pub(super) struct FileChange {
     pub(super) product: String,
     pub(super) file: PathBuf,
-    /// Path of the backup; `None` if the file did not exist.
     pub(super) backup: Option<PathBuf>,
-    /// Digest of the file after the change.
     pub(super) digest: String,
 }
 
-/// A file of another product, with its text before and after a change.
 pub(super) struct FileEdit<'a> {
     pub(super) product: &'a str,
     pub(super) path: &'a Path,
@@ -42,13 +39,11 @@ pub(super) fn resolve_link(path: &Path) -> PathBuf {
     canonicalize(path).unwrap_or_else(|_| path.to_owned())
 }
 
-/// Returns the digest of a text.
 pub(super) fn text_digest(text: &str) -> String {
     hex_digest([text.as_bytes()])
 }
 
-/// Writes the file if it has not changed since it was read, and remembers how to undo the change.
-/// Returns the path of the backup.
+/// Writes the file if it has not changed since it was read; returns the path of the backup.
 pub(super) fn write(
     context: &CommandContext,
     FileEdit { product, path, before, after }: FileEdit<'_>,
@@ -58,6 +53,7 @@ pub(super) fn write(
     let failed = |what: &str, cause: std::io::Error| {
         CliError::new(exit_code::TROUBLE, format!("`{shown}` cannot be {what}: {cause}"))
     };
+    // Copied before the check below, so that the check also covers the text in the backup.
     let backup = match before {
         Some(_) => Some(copy(&real).map_err(|cause| failed("copied", cause))?),
         None => None,
@@ -66,7 +62,7 @@ pub(super) fn write(
         let now = read_text(&real)
             .map_err(|cause| CliError::new(exit_code::TROUBLE, format!("`{shown}` {cause}")))?;
         if now.as_deref() != before {
-            let message = format!("`{shown}` was changed by somebody else meanwhile");
+            let message = format!("`{shown}` was modified by another program in the meantime");
             return Err(CliError::new(exit_code::TROUBLE, message).with_hint("try again"));
         }
         // Remember first: a needless entry is better than a change that cannot be undone.
@@ -92,14 +88,13 @@ pub(super) fn write(
     Ok(backup)
 }
 
-/// Replaces a file atomically and keeps its permissions.
 pub(super) fn replace(real: &Path, text: &str) -> std::io::Result<()> {
     fs::create_dir_all(parent_folder(real))?;
     replace_synced(real, text.as_bytes(), FileAccess::Kept)
 }
 
-/// Copies the file to a new name in the same folder.
 fn copy(real: &Path) -> std::io::Result<PathBuf> {
+    // The name has a time stamp, so that an earlier backup is never overwritten.
     let now = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
     let mut stamp = now;
     loop {
@@ -119,13 +114,11 @@ fn copy(real: &Path) -> std::io::Result<PathBuf> {
     }
 }
 
-/// Returns the changes that can be undone, oldest first.
 pub(super) fn load_changes(context: &CommandContext) -> Vec<FileChange> {
     let text = fs::read_to_string(changes_file(context)).unwrap_or_default();
     serde_json::from_str(&text).unwrap_or_default()
 }
 
-/// Stores the newest changes that can be undone.
 pub(super) fn save_changes(
     context: &CommandContext,
     changes: &[FileChange],
@@ -134,7 +127,7 @@ pub(super) fn save_changes(
     let text = serde_json::to_string_pretty(newest)
         .map_err(|cause| CliError::new(exit_code::TROUBLE, cause.to_string()))?;
     replace(&changes_file(context), &text).map_err(|cause| {
-        let message = format!("the way back cannot be remembered: {cause}");
+        let message = format!("cannot save the undo information: {cause}");
         CliError::new(exit_code::TROUBLE, message)
     })
 }
@@ -151,7 +144,7 @@ pub(super) fn undo(
     let mut changes = load_changes(context);
     let fits = |change: &FileChange| product.is_none_or(|product| product.id() == change.product);
     let Some(place) = changes.iter().rposition(fits) else {
-        return Err(CliError::usage("there is nothing to undo"));
+        return Err(CliError::usage("nothing to undo"));
     };
     let change = changes.remove(place);
     let shown = change.file.display().to_string();
@@ -160,30 +153,30 @@ pub(super) fn undo(
     if now.as_deref().map(text_digest).as_ref() != Some(&change.digest)
         || resolve_link(&change.file) != change.file
     {
-        let message = format!("`{shown}` was changed since, so it is left as it is");
+        let message = format!("`{shown}` has changed since the export, so it is not restored");
         let error = CliError::new(exit_code::NOT_ALLOWED, message);
         return Err(match &change.backup {
             Some(backup) => {
-                error.with_hint(format!("what was there before is in `{}`", backup.display()))
+                error.with_hint(format!("the previous content is in `{}`", backup.display()))
             }
-            None => error.with_hint("there was no file before; take out by hand what is too much"),
+            None => error.with_hint("it did not exist before; remove the added entries by hand"),
         });
     }
     match &change.backup {
         Some(backup) => {
             let before = read_text(backup).ok().flatten().ok_or_else(|| {
-                let message = format!("the copy `{}` is gone", backup.display());
+                let message = format!("the backup `{}` is missing", backup.display());
                 CliError::new(exit_code::TROUBLE, message)
             })?;
             replace(&change.file, &before).map_err(|cause| trouble(cause.to_string()))?;
             save_changes(context, &changes)?;
             fs::remove_file(backup)?;
-            context.printer.say(&escape_line(&format!("{shown} is as it was before")));
+            context.printer.say(&escape_line(&format!("restored {shown}")));
         }
         None => {
             fs::remove_file(&change.file)?;
             save_changes(context, &changes)?;
-            let line = format!("{shown} was not there before and is removed");
+            let line = format!("removed {shown}, which did not exist before");
             context.printer.say(&escape_line(&line));
         }
     }

@@ -20,16 +20,16 @@ use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct ExportArgs {
-    /// The product to write for
+    /// Product to write the configuration for
     #[arg(long, value_name = "PRODUCT", value_parser = products(), required_unless_present = "undo")]
     pub(crate) to: Option<ProductDialect>,
-    /// Only these servers, with commas between
+    /// Export only these servers, comma-separated
     #[arg(long, value_name = "NAMES", value_delimiter = ',', conflicts_with = "gateway")]
     pub(crate) servers: Vec<String>,
-    /// One entry that leads to Switchboard, and so to all servers, instead of the servers
+    /// Write one entry for Switchboard instead of the servers
     #[arg(long)]
     pub(crate) gateway: bool,
-    /// Print links that install the servers, and write nothing (Cursor and VS Code)
+    /// Print install links instead of writing a file (Cursor and VS Code)
     #[arg(long, conflicts_with_all = ["undo", "file"])]
     pub(crate) link: bool,
     #[command(flatten)]
@@ -38,38 +38,38 @@ pub(crate) struct ExportArgs {
 
 #[derive(Debug, Args)]
 pub(crate) struct ConnectArgs {
-    /// The product to connect
+    /// Product to connect to Switchboard
     #[arg(value_name = "PRODUCT", value_parser = products(), required_unless_present = "undo")]
     pub(crate) product: Option<ProductDialect>,
     #[command(flatten)]
     pub(crate) how: WriteArgs,
 }
 
-/// Where and how to write.
+/// Options for the file to write.
 #[derive(Debug, Args)]
 pub(crate) struct WriteArgs {
-    /// The gateway's address, where `serve` runs by itself; without it the product starts `serve --stdio`
+    /// URL of a running gateway (default: the product starts `serve --stdio`)
     #[arg(long, value_name = "URL")]
     pub(crate) url: Option<String>,
-    /// This file instead of the product's usual one
+    /// File to write instead of the product's usual one
     #[arg(long, value_name = "FILE")]
     pub(crate) file: Option<PathBuf>,
-    /// Whose file of the product to change
+    /// Configuration file of the product to change
     #[arg(long, short, value_enum, default_value_t = FileOwner::User)]
     pub(crate) scope: FileOwner,
-    /// Write nothing; say what would be different
+    /// Show the changes without writing them
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Put back what was there before the last time, if nobody has changed it since
+    /// Restore the file from before the last export, unless it has changed since
     #[arg(long, conflicts_with = "dry_run")]
     pub(crate) undo: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum FileOwner {
-    /// The user's, for every project
+    /// The user's file, for all projects
     User,
-    /// The one of the project in the current folder
+    /// The file of the project in the current folder
     Project,
 }
 
@@ -94,13 +94,12 @@ struct ExportOutput<'a> {
     notes: &'a [Note],
 }
 
-/// Exports the configured servers, or one entry for the gateway.
 pub(crate) fn export(context: &CommandContext, export: &ExportArgs) -> Result<u8, CliError> {
     let Some(dialect) = export.to.filter(|_| !export.how.undo) else {
         return undo(context, export.to);
     };
     if export.how.url.is_some() && !export.gateway {
-        return Err(CliError::usage("`--url` is for `--gateway`"));
+        return Err(CliError::usage("`--url` requires `--gateway`"));
     }
     let link = export.link.then(|| link_maker(dialect)).transpose()?;
     let entries = match export.gateway {
@@ -113,7 +112,6 @@ pub(crate) fn export(context: &CommandContext, export: &ExportArgs) -> Result<u8
     }
 }
 
-/// Adds an entry for the gateway to a product.
 pub(crate) fn connect(context: &CommandContext, connect: &ConnectArgs) -> Result<u8, CliError> {
     let Some(dialect) = connect.product.filter(|_| !connect.how.undo) else {
         return undo(context, connect.product);
@@ -138,16 +136,19 @@ fn into_file(
         wrong(format!("`{shown}` cannot be changed: {cause}")).with_hint(cause.hint())
     })?;
     report_notes(context, dialect, &written.notes);
+    // An entry that is left out is only noted, but an export without any entry is a mistake.
     if !entries.is_empty() && written.names.iter().all(Option::is_none) {
-        let message = format!("{} can have none of these servers", dialect.title());
+        let message = format!("{} supports none of these servers", dialect.title());
         return Err(wrong(message));
     }
     let target = resolve_link(path);
+    // The target of a dangling link is unknown, and replacing the link itself would break a
+    // dotfiles setup.
     if path.is_symlink() && !path.exists() {
-        return Err(wrong(format!("`{shown}` is a link that leads nowhere")));
+        return Err(wrong(format!("`{shown}` is a dangling symbolic link")));
     }
     if path.is_symlink() {
-        let line = format!("{shown} is a link; {} is the file that counts", target.display());
+        let line = format!("{shown} is a symbolic link to {}", target.display());
         context.printer.say(&escape_line(&line));
     }
     warn_of_secrets(context, entries, how.scope.into());
@@ -158,7 +159,7 @@ fn into_file(
     let changed = before.as_deref() != Some(written.text.as_str());
     let mut backup = None;
     if !changed {
-        context.printer.say(&escape_line(&format!("{shown} says all of it already")));
+        context.printer.say(&escape_line(&format!("{shown} is up to date")));
     } else if how.dry_run {
         show_difference(context, text, &written.text)?;
     } else {
@@ -186,9 +187,8 @@ fn into_file(
 fn warn_of_secrets(context: &CommandContext, entries: &[ServerEntry], scope: FileScope) {
     for entry in entries.iter().filter(|_| scope == FileScope::Project) {
         for key in plain_secrets(entry) {
-            let message =
-                format!("`{key}` of `{}` is a secret, and others see this file", entry.name);
-            context.printer.warn(&message, Some("write a variable in its place"));
+            let message = format!("`{key}` of `{}` is a plain-text secret", entry.name);
+            context.printer.warn(&message, Some("others can read this file; use a variable"));
         }
     }
 }
@@ -213,7 +213,7 @@ fn location(
     let there = fitting.iter().find(|location| location.file.exists());
     there.or(fitting.first()).cloned().ok_or_else(|| {
         let whose = if scope == FileScope::User { "user" } else { "project" };
-        let message = format!("{} has no file for a {whose} here", dialect.title());
+        let message = format!("{} has no configuration file for a {whose} here", dialect.title());
         CliError::usage(message).with_hint("name one with `--file`")
     })
 }
@@ -244,13 +244,12 @@ fn link_maker(dialect: ProductDialect) -> Result<MakeLink, CliError> {
         ProductDialect::Cursor => Ok(cursor_link),
         ProductDialect::Vscode => Ok(vscode_link),
         other => {
-            let message = format!("there are no links for {}", other.title());
-            Err(CliError::usage(message).with_hint("only for `cursor` and `vscode`"))
+            let message = format!("{} has no install links", other.title());
+            Err(CliError::usage(message).with_hint("install links exist for `cursor` and `vscode`"))
         }
     }
 }
 
-/// Reports the settings that the product cannot express.
 fn report_notes(context: &CommandContext, dialect: ProductDialect, notes: &[Note]) {
     for note in notes {
         let kind = match note.weight {
@@ -272,11 +271,11 @@ fn report_written(
     let names: Vec<String> =
         written.names.iter().flatten().map(|name| format!("`{name}`")).collect();
     let say = |line: String| context.printer.say(&escape_line(&line));
-    say(format!("{} is in {shown}", names.join(", ")));
+    say(format!("wrote {} to {shown}", names.join(", ")));
     if let Some(backup) = backup {
-        say(format!("what was there before is in {}", backup.display()));
+        say(format!("the previous content is in {}", backup.display()));
     }
-    say(format!("hint: `switchboard export --undo --to {}` takes it back", dialect.id()));
+    say(format!("hint: `switchboard export --undo --to {}` reverts this", dialect.id()));
 }
 
 /// Prints the lines that would change, with secrets redacted.

@@ -12,11 +12,9 @@ use switchboard_vetting::EntryFinding;
 use crate::commands::dialects::sources::read_text;
 use crate::context::CommandContext;
 
-/// Name of the gateway's entry in other products.
 const GATEWAY_NAME: &str = "switchboard";
 
-/// Returns the entries of the named servers, or of all, as written in their files. Unapproved
-/// servers are left out: the other product would run them without asking.
+/// Returns the entries of the named servers, or of all, as written in their files.
 pub(super) fn servers(
     context: &CommandContext,
     names: &[String],
@@ -29,6 +27,7 @@ pub(super) fn servers(
             known.collect::<Result<_, _>>()?
         }
     };
+    // Unapproved servers are left out: the other product would run them without asking.
     let mut entries = Vec::new();
     for id in wanted {
         let is_named = !names.is_empty();
@@ -37,26 +36,25 @@ pub(super) fn servers(
             Ok(None) if is_named => context.printer.warn(&format!("`{id}` is built in"), None),
             Ok(None) => {}
             Err((why, hint)) => {
-                context.printer.warn(&format!("`{id}` is left out: {why}"), Some(&hint));
+                context.printer.warn(&format!("`{id}` is not exported: {why}"), Some(&hint));
             }
         }
     }
     if entries.is_empty() {
-        let error = CliError::new(exit_code::CONFIG, "there is no server to hand out");
-        return Err(error.with_hint("`switchboard servers` lists them"));
+        let error = CliError::new(exit_code::CONFIG, "no server to export");
+        return Err(error.with_hint("`switchboard servers` lists the configured servers"));
     }
     Ok(entries)
 }
 
-/// Returns the entry of a server as written in its file, or `None` if it is built in. The error is
-/// the reason for leaving the server out, and a hint.
+/// Returns the entry of a server as written in its file; `None` if it is built in.
 fn entry(
     context: &CommandContext,
     config: &Config,
     id: &ServerId,
 ) -> Result<Option<ServerEntry>, (String, String)> {
     let unapproved =
-        || ("nobody approved it".to_owned(), format!("`switchboard servers approve {id}`"));
+        || ("it is not approved".to_owned(), format!("`switchboard servers approve {id}`"));
     let file: &Path = match (config.servers.get(id), config.broken.get(id)) {
         (Some(server), _) if server.source.file.as_os_str().is_empty() => return Ok(None),
         (Some(server), _) if !server.approved => return Err(unapproved()),
@@ -71,6 +69,7 @@ fn entry(
     let text = read_text(file).ok().flatten().ok_or_else(look)?;
     let all = read_ours(&text).map_err(|_| look())?.entries;
     let entry = all.into_iter().rfind(|entry| entry.name == id.as_str()).ok_or_else(look)?;
+    // A broken entry was never vetted, so check it here.
     if !config.servers.contains_key(id) {
         let (name, value, _) = entry.to_ours();
         let findings =
@@ -82,14 +81,13 @@ fn entry(
     Ok(Some(entry))
 }
 
-/// Returns an entry for the gateway, by URL or by the command line of this program.
 pub(super) fn gateway(
     context: &CommandContext,
     url: Option<&str>,
 ) -> Result<ServerEntry, CliError> {
     if let Some(url) = url {
         if !url.starts_with("http://") && !url.starts_with("https://") {
-            let error = CliError::usage(format!("`{url}` is no address of the gateway"));
+            let error = CliError::usage(format!("`{url}` is not a URL of the gateway"));
             return Err(error.with_hint("write `--url http://127.0.0.1:8808/mcp`"));
         }
         return Ok(ServerEntry::address(GATEWAY_NAME, url, EntryHttpKind::Streamable));
@@ -97,7 +95,7 @@ pub(super) fn gateway(
     let program = std::env::current_exe()?;
     // Desktop applications do not have the `PATH` of a shell, so use the absolute path.
     let program = program.to_str().ok_or_else(|| {
-        CliError::new(exit_code::TROUBLE, "the path of this program is not Unicode text")
+        CliError::new(exit_code::TROUBLE, "the path of this program is not valid Unicode")
     })?;
     let mut args = vec![VariableText::literal("serve"), VariableText::literal("--stdio")];
     for file in &context.shared.config {
@@ -106,6 +104,7 @@ pub(super) fn gateway(
         args.push(VariableText::literal(file.display().to_string()));
     }
     let mut env = BTreeMap::new();
+    // The other product does not inherit this shell's environment.
     if let Some(home) = context.environment.variable("SWITCHBOARD_HOME") {
         let home = context.environment.current_dir.join(home);
         let home = VariableText::literal(home.display().to_string());

@@ -14,7 +14,6 @@ use crate::commands::dialects::plan::{ImportAction, ImportItem, plan};
 use crate::commands::dialects::shown::{advice, launch_text};
 use crate::commands::dialects::sources::{ImportSource, UnreadableFile, installed_sources};
 
-/// Reads the files of products installed on this machine.
 pub(crate) struct OtherProducts {
     pub(crate) environment: Environment,
     pub(crate) places: Places,
@@ -46,16 +45,12 @@ impl OtherProducts {
         mut sources: Vec<ImportSource>,
         unreadable: Vec<UnreadableFile>,
     ) -> Result<Proposal, DiscoveryError> {
-        let no_file = || not_found("there is no file to add servers to");
-        let named = self.places.explicit.last().or(self.places.user.as_ref());
-        let file = named.ok_or_else(no_file)?;
+        let file = self.places.explicit.last().or(self.places.user.as_ref());
+        let file = file.ok_or_else(|| not_found("no configuration file to add servers to"))?;
         let known = own_entries(&self.places, file).map_err(discovery_error)?;
         let items = plan(file, &known, &mut sources);
-        let servers = items.into_iter().filter_map(|item| {
-            let source = sources.get(item.source)?;
-            Some(server(item, source))
-        });
-        let servers = servers.collect();
+        let shown = |item: ImportItem| sources.get(item.source).map(|source| server(item, source));
+        let servers = items.into_iter().filter_map(shown).collect();
         let left_out = sources.iter().flat_map(|source| {
             source.notes.iter().map(|note| format!("{note} ({})", source.place))
         });
@@ -94,10 +89,10 @@ fn server(item: ImportItem, source: &ImportSource) -> ProposedServer {
     match item.action {
         ImportAction::Add(name) => proposed.name = Some(name),
         ImportAction::Duplicate(of) => {
-            proposed.needless = Some(format!("it is there already, as `{of}`"));
+            proposed.needless = Some(format!("it is already configured as `{of}`"));
         }
         ImportAction::Ourselves => {
-            proposed.needless = Some("it leads to Switchboard itself".to_owned());
+            proposed.needless = Some("it points at Switchboard itself".to_owned());
         }
         ImportAction::Refuse(reason) => proposed.problem = Some(reason),
     }
@@ -108,7 +103,7 @@ fn server(item: ImportItem, source: &ImportSource) -> ProposedServer {
 fn source(text: &str, product: Option<&str>) -> Result<Option<ImportSource>, DiscoveryError> {
     if is_link(text) {
         let (dialect, entry, notes) = read_link(text)
-            .map_err(|cause| not_found(&format!("the link is not understood: {cause}")))?;
+            .map_err(|cause| not_found(&format!("the link cannot be parsed: {cause}")))?;
         let place = format!("a link of {}", dialect.title());
         let entries = vec![entry];
         return Ok(Some(ImportSource { dialect, place, scope: "link", entries, notes }));
@@ -116,27 +111,21 @@ fn source(text: &str, product: Option<&str>) -> Result<Option<ImportSource>, Dis
     let dialect = match product {
         Some(word) => Some(
             ProductDialect::from_id(word)
-                .ok_or_else(|| not_found(&format!("the product `{word}` is not known")))?,
+                .ok_or_else(|| not_found(&format!("unknown product `{word}`")))?,
         ),
         None => guess_product(text),
     };
     let Some(dialect) = dialect else { return Ok(None) };
     let read = dialect.read(text, &FileSection::Top).map_err(|cause| DiscoveryError {
-        message: format!("it cannot be read as a file of {}: {cause}", dialect.title()),
+        message: format!("it is not a valid configuration of {}: {cause}", dialect.title()),
         hint: Some(cause.hint().to_owned()),
     })?;
-    let place = "what was pasted".to_owned();
-    Ok(Some(ImportSource {
-        dialect,
-        place,
-        scope: "text",
-        entries: read.entries,
-        notes: read.notes,
-    }))
+    let place = "pasted text".to_owned();
+    let notes = read.notes;
+    Ok(Some(ImportSource { dialect, place, scope: "text", entries: read.entries, notes }))
 }
 
-/// Guesses the product that a text belongs to; `None` for Switchboard's own format. Text that is
-/// valid in that format is treated as such, because its entries are more expressive.
+/// Guesses the product that a text belongs to; `None` for Switchboard's own format.
 fn guess_product(text: &str) -> Option<ProductDialect> {
     if !text.starts_with(['{', '/']) {
         // Only Codex and Goose use formats other than JSON.
@@ -146,6 +135,8 @@ fn guess_product(text: &str) -> Option<ProductDialect> {
     }
     let dialect = ProductDialect::guess(Path::new(""), text)?;
     // `guess` falls back to Cursor for files without distinguishing features.
+    // Text that is valid in our own format is treated as such, because its entries are more
+    // expressive.
     let is_like_ours = text.contains("\"mcpServers\"");
     let is_own = is_like_ours && (dialect == ProductDialect::Cursor || reads_as_own(text));
     (!is_own).then_some(dialect)

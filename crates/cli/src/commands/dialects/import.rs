@@ -18,24 +18,23 @@ use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct ImportArgs {
-    /// A file of another product, or a link that installs a server; what is installed here by default
+    /// Configuration file of another product, or an install link (default: all installed products)
     #[arg(value_name = "FILE | LINK")]
     pub(crate) source: Option<String>,
-    /// Only from this product
+    /// Import only from this product
     #[arg(long, value_name = "PRODUCT", value_parser = products())]
     pub(crate) from: Option<ProductDialect>,
-    /// Write nothing; say what would be taken
+    /// Show what would be imported without writing it
     #[arg(long)]
     pub(crate) dry_run: bool,
-    /// Take them without a question; what is dangerous waits for `servers approve` all the same
+    /// Skip the confirmation; dangerous servers still need `servers approve`
     #[arg(long, short)]
     pub(crate) yes: bool,
 }
 
-/// Returns the parser for product ids.
 pub(crate) fn products() -> impl TypedValueParser<Value = ProductDialect> {
     let ids = PossibleValuesParser::new(ProductDialect::ALL.map(ProductDialect::id));
-    ids.try_map(|id| ProductDialect::from_id(&id).ok_or("is not known"))
+    ids.try_map(|id| ProductDialect::from_id(&id).ok_or("unknown product"))
 }
 
 /// Shows the servers found, asks for confirmation and writes them. Does not start any server.
@@ -54,9 +53,9 @@ pub(crate) async fn import(context: &CommandContext, import: &ImportArgs) -> Res
     if !context.printer.json {
         shown::to_person(context, &items, &sources, &unreadable)?;
         if items.is_empty() {
-            context.printer.say("no server was found");
+            context.printer.say("no servers found");
         } else if count == 0 {
-            context.printer.say("there is nothing to take");
+            context.printer.say("nothing to import");
         }
     }
     if import.dry_run || count == 0 {
@@ -75,18 +74,16 @@ pub(crate) async fn import(context: &CommandContext, import: &ImportArgs) -> Res
     Ok(if failed { exit_code::CONFIG } else { exit_code::OK })
 }
 
-/// Refuses servers from project files with `--yes`: other people wrote them, so the user has to
-/// name the file.
 fn leave_to_others(sources: &[ImportSource], items: &mut [ImportItem]) {
+    // Other people wrote the files of a project, so `--yes` covers them only if the user names one.
     for item in items.iter_mut().filter(|item| matches!(item.action, ImportAction::Add(_))) {
         if let Some(source) = sources.get(item.source).filter(|source| source.scope == "project") {
-            let reason = format!("others wrote it; to take it, name `{}`", source.place);
+            let reason = format!("from a project's file; to import it, name `{}`", source.place);
             item.action = ImportAction::Refuse(reason);
         }
     }
 }
 
-/// Returns the entries of the user's and the project's file.
 pub(super) fn own_entries(places: &Places, file: &Path) -> Result<Vec<ServerEntry>, CliError> {
     let mut entries = Vec::new();
     let project = places.project.as_deref().filter(|project| *project != file);
@@ -111,15 +108,15 @@ async fn agree(context: &CommandContext, file: &Path, count: usize) -> Result<()
     let refused = |message: &str| CliError::new(exit_code::NOT_ALLOWED, message);
     // With `--json`, no plan was shown that the user could agree to.
     if context.printer.json || !std::io::stdin().is_terminal() {
-        return Err(refused("nobody is here to agree to it")
-            .with_hint("look at it with `--dry-run`, then say `--yes`"));
+        return Err(refused("approval needed, but there is no terminal to ask on")
+            .with_hint("review it with `--dry-run`, then pass `--yes`"));
     }
     let servers = if count == 1 { "this server" } else { "these servers" };
     let place = file.display().to_string();
-    let question = format!("Take {servers} into {}? [y/N] ", escape_line(&place));
+    let question = format!("Import {servers} into {}? [y/N] ", escape_line(&place));
     match ask_line(&question).await {
         Some(said) if is_yes(said.trim()) => Ok(()),
-        _ => Err(refused("you did not agree to it")),
+        _ => Err(refused("you did not approve it")),
     }
 }
 
@@ -130,8 +127,7 @@ fn write_items(context: &CommandContext, file: &Path, items: &[ImportItem]) -> b
         let ImportAction::Add(name) = &item.action else { continue };
         match switchboard_config::add_server(file, name, &item.value, Replace::Refuse) {
             Ok(()) => {
-                let place = file.display().to_string();
-                let line = format!("added `{name}` to {place}");
+                let line = format!("added `{name}` to {}", file.display());
                 context.printer.say(&escape_line(&line));
             }
             Err(error) => {

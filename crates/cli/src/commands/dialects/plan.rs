@@ -9,34 +9,28 @@ use switchboard_vetting::EntryFinding;
 
 use crate::commands::dialects::sources::ImportSource;
 
-/// A server that was found, with the action to take.
 pub(super) struct ImportItem {
     pub(super) entry: ServerEntry,
     /// The entry in Switchboard's own format.
     pub(super) value: Value,
-    /// Index of the source it was found in.
     pub(super) source: usize,
     pub(super) action: ImportAction,
     pub(super) notes: Vec<Note>,
     pub(super) findings: Vec<EntryFinding>,
-    /// Keys of values that are secrets in plain text.
     pub(super) plain_secrets: Vec<String>,
 }
 
-/// The action to take for a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum ImportAction {
-    /// Add it under this name.
     Add(String),
     /// It is configured already, under this name.
     Duplicate(String),
-    /// It is an entry for Switchboard itself.
     Ourselves,
     /// It cannot be imported, for this reason.
     Refuse(String),
 }
 
-/// Decides about every server that was found. Existing entries never change.
+/// Decides about every server found; existing entries never change.
 pub(super) fn plan(
     file: &Path,
     there: &[ServerEntry],
@@ -51,6 +45,7 @@ pub(super) fn plan(
             let own = notes.iter().filter(|note| note.server.as_ref() == Some(&item.entry.name));
             item.notes.splice(0..0, own.cloned());
             if let ImportAction::Add(name) = &item.action {
+                // Later sources must not add the same server or take the same name.
                 known.push(ServerEntry { name: name.clone(), ..item.entry.clone() });
             }
             items.push(item);
@@ -60,6 +55,7 @@ pub(super) fn plan(
                 item.source == index && Some(&item.entry.name) == note.server.as_ref()
             })
         };
+        // Only notes that belong to no listed server are left for the source.
         source.notes = notes.into_iter().filter(|note| !is_told(note)).collect();
     }
     items
@@ -96,6 +92,7 @@ fn item(file: &Path, known: &[ServerEntry], entry: ServerEntry, source: usize) -
 
 /// Returns an unused name that cannot be confused with an existing one.
 fn free_name(name: &str, known: &[ServerEntry]) -> String {
+    // Models and rules refer to these names, which an imported server must not take over.
     let ours = ["builtin", "switchboard", "system"].map(str::to_owned);
     let taken: Vec<String> = known.iter().map(|entry| look(&entry.name)).chain(ours).collect();
     let is_free = |name: &str| !taken.contains(&look(name));
@@ -107,6 +104,7 @@ fn free_name(name: &str, known: &[ServerEntry]) -> String {
 }
 
 fn look(name: &str) -> String {
+    // Names that differ only in case, spaces or dashes look the same in a prompt.
     let seen = name.chars().filter(|one| !one.is_whitespace());
     seen.flat_map(char::to_lowercase).map(|one| if one == '-' { '_' } else { one }).collect()
 }
@@ -123,12 +121,12 @@ fn is_ourselves(entry: &ServerEntry) -> bool {
             let here = ["http://127.0.0.1:", "http://localhost:", "http://[::1]:"];
             let url = url.to_own_syntax();
             let is_here = here.iter().any(|start| url.starts_with(start));
+            // Any local server may listen on any port, so only the name tells the gateway apart.
             entry.name == "switchboard" && is_here && *kind != EntryHttpKind::Sse
         }
     }
 }
 
-/// Returns the keys of values that are secrets in plain text.
 pub(super) fn plain_secrets(entry: &ServerEntry) -> Vec<String> {
     let values = entry.named_values().into_iter();
     let is_plain = |key: &str, words: &str| {

@@ -11,7 +11,6 @@ use crate::commands::dialects::plan::{ImportAction, ImportItem};
 use crate::commands::dialects::sources::{ImportSource, UnreadableFile};
 use crate::context::CommandContext;
 
-/// A server of the plan, as JSON.
 #[derive(Serialize)]
 struct ImportItemOutput<'a> {
     name: &'a str,
@@ -43,7 +42,6 @@ struct UnreadFileOutput<'a> {
     hint: &'static str,
 }
 
-/// Prints the plan as one JSON document.
 pub(super) fn as_json(
     context: &CommandContext,
     items: &[ImportItem],
@@ -87,7 +85,6 @@ pub(super) fn as_json(
     })
 }
 
-/// Prints the plan as a table, followed by notes and findings.
 pub(super) fn to_person(
     context: &CommandContext,
     items: &[ImportItem],
@@ -99,11 +96,11 @@ pub(super) fn to_person(
         .filter_map(|item| {
             let source = sources.get(item.source)?;
             let what = match &item.action {
-                ImportAction::Add(name) if *name == item.entry.name => "take".to_owned(),
-                ImportAction::Add(name) => format!("take as `{name}`"),
-                ImportAction::Duplicate(of) => format!("there already as `{of}`"),
-                ImportAction::Ourselves => "leads to Switchboard itself".to_owned(),
-                ImportAction::Refuse(reason) => format!("cannot be taken: {reason}"),
+                ImportAction::Add(name) if *name == item.entry.name => "import".to_owned(),
+                ImportAction::Add(name) => format!("import as `{name}`"),
+                ImportAction::Duplicate(of) => format!("already configured as `{of}`"),
+                ImportAction::Ourselves => "points at Switchboard itself".to_owned(),
+                ImportAction::Refuse(reason) => format!("cannot be imported: {reason}"),
             };
             let from = format!("{} ({})", source.dialect.title(), source.scope);
             Some([
@@ -124,6 +121,7 @@ pub(super) fn to_person(
             context.printer.say(&escape_line(&format!("left out: {note} ({})", source.place)));
         }
     }
+    // One broken file must not hide the servers of the others.
     for file in unreadable {
         let message = format!("`{}`: {}", file.place, file.message);
         context.printer.warn(&message, Some(file.hint));
@@ -131,7 +129,6 @@ pub(super) fn to_person(
     Ok(())
 }
 
-/// Prints the details of a server that would be added.
 fn about(context: &CommandContext, item: &ImportItem) {
     let name = match &item.action {
         ImportAction::Add(name) => name.as_str(),
@@ -150,7 +147,7 @@ fn about(context: &CommandContext, item: &ImportItem) {
         context.printer.say(&format!("`{}`: {}", escape_line(name), finding_line(finding)));
     }
     if item.findings.iter().any(EntryFinding::is_danger) {
-        say(&format!("hint: it does not run before `switchboard servers approve {name}`"));
+        say(&format!("hint: it does not start until you run `switchboard servers approve {name}`"));
     }
     for line in advice(item) {
         say(&line);
@@ -161,15 +158,14 @@ fn about(context: &CommandContext, item: &ImportItem) {
             .chars()
             .map(|one| if one.is_ascii_alphanumeric() { one } else { '_' })
             .collect();
-        say(&format!("note: `{name}`: `{key}` is a secret that everybody can read in the file"));
+        say(&format!("note: `{name}`: `{key}` is a plain-text secret"));
         say(&format!(
-            "hint: `switchboard secrets set {variable} --server {name}`, then write \
-             `${{keyring:{variable}}}` in its place"
+            "hint: run `switchboard secrets set {variable} --server {name}`, then replace the \
+             value with `${{keyring:{variable}}}`"
         ));
     }
 }
 
-/// Returns notes and hints about a server that would be added.
 pub(super) fn advice(item: &ImportItem) -> Vec<String> {
     let name = match &item.action {
         ImportAction::Add(name) => name.as_str(),
@@ -177,13 +173,11 @@ pub(super) fn advice(item: &ImportItem) -> Vec<String> {
     };
     let mut lines = Vec::new();
     if item.entry.depends_on_folder() {
-        lines.push(format!("note: `{name}` runs what the folder holds in which you work"));
+        lines.push(format!("note: `{name}` runs files from your working folder"));
     }
     if let Some(url) = item.entry.bridged_address() {
         let url = redact_text(&url.to_own_syntax()).into_owned();
-        lines.push(format!(
-            "hint: `{name}` only stands in for {url}, which can be reached without it"
-        ));
+        lines.push(format!("hint: `{name}` is a bridge to {url}, which can be reached directly"));
     }
     lines.extend(item.entry.secrets().into_iter().map(|secret| {
         format!("hint: `{name}` needs a secret: `switchboard secrets set {secret} --server {name}`")

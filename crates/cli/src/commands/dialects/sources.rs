@@ -16,24 +16,21 @@ use crate::context::CommandContext;
 /// Maximum size of a configuration file, in bytes.
 const MAX_FILE_BYTES: u64 = 16 * 1_024 * 1_024;
 
-/// The servers found in one file or link.
 pub(super) struct ImportSource {
     pub(super) dialect: ProductDialect,
-    /// Path of the file, or a description of the link.
     pub(super) place: String,
     pub(super) scope: &'static str,
     pub(super) entries: Vec<ServerEntry>,
     pub(super) notes: Vec<Note>,
 }
 
-/// A file that cannot be read; it does not affect the others.
+/// A file that cannot be read; the others are still used.
 pub(super) struct UnreadableFile {
     pub(super) place: String,
     pub(super) message: String,
     pub(super) hint: &'static str,
 }
 
-/// Reads the files of all installed products, or of one.
 pub(super) fn installed_sources(
     environment: &Environment,
     places: &Places,
@@ -47,6 +44,7 @@ pub(super) fn installed_sources(
             ProductDialect::ALL.into_iter().filter(|one| from.is_none_or(|from| from == *one))
         {
             for location in dialect.locations(&surroundings) {
+                // The current folder and its project share the user's files.
                 if seen.contains(&(dialect, location.clone())) {
                     continue;
                 }
@@ -62,7 +60,6 @@ pub(super) fn installed_sources(
     (sources, unreadable)
 }
 
-/// Reads the file or link named on the command line.
 pub(super) fn named_source(
     context: &CommandContext,
     name: &str,
@@ -70,26 +67,25 @@ pub(super) fn named_source(
 ) -> Result<ImportSource, CliError> {
     if is_link(name) || name.contains("://") || name.starts_with("vscode:") {
         let (dialect, entry, notes) = read_link(name)
-            .map_err(|cause| CliError::usage(format!("the link is not understood: {cause}")))?;
+            .map_err(|cause| CliError::usage(format!("the link cannot be parsed: {cause}")))?;
         let place = format!("a link of {}", dialect.title());
         return Ok(ImportSource { dialect, place, scope: "link", entries: vec![entry], notes });
     }
     let file = context.environment.current_dir.join(name);
     let text = read_text(&file)
         .map_err(|cause| CliError::new(exit_code::CONFIG, format!("`{name}` {cause}")))?
-        .ok_or_else(|| CliError::usage(format!("there is no file `{name}`")))?;
+        .ok_or_else(|| CliError::usage(format!("`{name}` does not exist")))?;
     let dialect = from.or_else(|| ProductDialect::guess(&file, &text)).ok_or_else(|| {
-        CliError::usage(format!("nobody knows whose file `{name}` is"))
-            .with_hint("say it with `--from`")
+        CliError::usage(format!("cannot tell which product `{name}` belongs to"))
+            .with_hint("name the product with `--from`")
     })?;
-    let place = file.display().to_string();
-    let scope = "file";
     let read = dialect.read(&text, &FileSection::Top).map_err(|cause| {
         let message = format!("`{name}` cannot be read as a file of {}: {cause}", dialect.title());
         CliError::new(exit_code::CONFIG, message).with_hint(cause.hint())
     })?;
     let around = user_folders(&context.environment, &context.places);
     let project = around.into_iter().find(|around| {
+        // Relative paths of a project's file start at the project, not at the current folder.
         let mut projects = dialect.locations(around).into_iter();
         projects.any(|location| location.scope == FileScope::Project && location.file == file)
     });
@@ -97,7 +93,8 @@ pub(super) fn named_source(
     if let Some(project) = project.and_then(|around| around.project) {
         entries = entries.iter().map(|entry| entry.with_project_folder(&project)).collect();
     }
-    Ok(ImportSource { dialect, place, scope, entries, notes: read.notes })
+    let place = file.display().to_string();
+    Ok(ImportSource { dialect, place, scope: "file", entries, notes: read.notes })
 }
 
 fn read(
@@ -108,7 +105,7 @@ fn read(
     let place = location.file.display().to_string();
     let problem = |message: String, hint| UnreadableFile { place: place.clone(), message, hint };
     let text = read_text(&location.file)
-        .map_err(|cause| problem(cause, "look at the file and who may read it"))?;
+        .map_err(|cause| problem(cause, "check the file and its permissions"))?;
     let Some(text) = text else { return Ok(None) };
     let read = dialect
         .read(&text, &location.section)
@@ -129,8 +126,7 @@ fn read(
     Ok(Some(ImportSource { dialect, place, scope, entries, notes: read.notes }))
 }
 
-/// Reads a file; `None` if it does not exist. Rejects anything but regular files, such as pipes,
-/// which may never end.
+/// Reads a regular file; `None` if it does not exist.
 pub(super) fn read_text(path: &Path) -> Result<Option<String>, String> {
     let metadata = match fs::metadata(path) {
         Ok(metadata) => metadata,
@@ -138,11 +134,13 @@ pub(super) fn read_text(path: &Path) -> Result<Option<String>, String> {
         Err(cause) if cause.kind() == std::io::ErrorKind::NotADirectory => return Ok(None),
         Err(cause) => return Err(format!("cannot be read: {cause}")),
     };
+    // Reading a pipe or a device may block forever.
     if !metadata.is_file() {
-        return Err("is no plain file".to_owned());
+        return Err("is not a regular file".to_owned());
     }
     let file = fs::File::open(path).map_err(|cause| format!("cannot be read: {cause}"))?;
     let mut text = String::new();
+    // The limit holds for the read itself: the file may grow after its size was checked.
     file.take(MAX_FILE_BYTES + 1)
         .read_to_string(&mut text)
         .map_err(|cause| format!("cannot be read: {cause}"))?;
@@ -152,7 +150,6 @@ pub(super) fn read_text(path: &Path) -> Result<Option<String>, String> {
     Ok(Some(text))
 }
 
-/// Returns the folders to search, for the current folder and for the surrounding project.
 pub(super) fn user_folders(environment: &Environment, places: &Places) -> Vec<UserFolders> {
     let Some(home) = environment.home.clone() else { return Vec::new() };
     let system = match () {

@@ -10,48 +10,48 @@ use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct AnswerArgs {
-    /// Its id
+    /// Id of the entry
     pub(crate) id: String,
-    /// What to say
+    /// Answer to give to the entry
     #[arg(value_enum)]
     pub(crate) word: AnswerWord,
-    /// With `reject`: what to do instead
+    /// With `reject`, what to do instead
     #[arg(long, value_name = "TEXT")]
     pub(crate) tell: Option<String>,
-    /// With `run`: run it with these arguments instead
+    /// With `run`, arguments to use instead
     #[arg(long, value_name = "JSON")]
     pub(crate) json_args: Option<String>,
-    /// With `accept`: fill in a field, as name=value (may be given several times)
+    /// With `accept`, a form field as name=value (can be repeated)
     #[arg(long, short, value_name = "NAME=VALUE")]
     pub(crate) field: Vec<String>,
-    /// Only if what waits has this digest, or one that begins so
+    /// Answer only if the entry has this digest or digest prefix
     #[arg(long, value_name = "DIGEST")]
     pub(crate) digest: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum AnswerWord {
-    /// Run the call, this once
+    /// Run the call once
     Run,
-    /// Run it, and do not ask for this tool again in the same session
+    /// Run the call and allow the tool for this session
     Session,
-    /// Run it, and do not ask for this tool again
+    /// Run the call and always allow the tool
     Always,
-    /// Leave it out
+    /// Do not run the call
     Skip,
-    /// Do not run it, and say what to do instead
+    /// Do not run the call, and say what to do instead
     Reject,
-    /// Yes to the server, with what `--field` fills in
+    /// Accept the server's request, with the values of `--field`
     Accept,
-    /// No to the server
+    /// Decline the server's request
     Decline,
-    /// Neither yes nor no
+    /// Dismiss the request without an answer
     Cancel,
-    /// Open the address in a browser, and accept
+    /// Open the URL in a browser and accept
     Open,
 }
 
-/// Minimum length of a digest prefix on the command line.
+/// Minimum length of a digest prefix; a shorter one could match by chance.
 const MIN_DIGEST_CHARS: usize = 8;
 
 /// Identifies this process as the answerer, for faces that answer too late.
@@ -67,7 +67,7 @@ pub(crate) async fn answer(
     let entry = waiting.find(&answer.id.to_lowercase()).await?;
     let digest = match &answer.digest {
         Some(given) if given.len() < MIN_DIGEST_CHARS => {
-            let why = format!("a digest has at least {MIN_DIGEST_CHARS} characters here");
+            let why = format!("`--digest` needs at least {MIN_DIGEST_CHARS} characters");
             return Err(CliError::usage(why));
         }
         // Pass a digest that does not match unchanged; the queue rejects it.
@@ -85,7 +85,7 @@ pub(crate) async fn answer(
     if context.printer.json {
         context.printer.json(&json!({"id": entry.id, "digest": digest, "answered": word}))?;
     } else {
-        context.printer.say(&format!("`{}` is answered with `{word}`", entry.id));
+        context.printer.say(&format!("answered `{}` with `{word}`", entry.id));
     }
     Ok(exit_code::OK)
 }
@@ -93,7 +93,7 @@ pub(crate) async fn answer(
 fn parse_decision(entry: &QueueEntry, answer: &AnswerArgs) -> Result<UserDecision, CliError> {
     let AnswerArgs { word, tell, json_args, field, .. } = answer;
     let only = |flag: &str, with: &str| {
-        Err(CliError::usage(format!("`{flag}` goes with `{with}` and nothing else")))
+        Err(CliError::usage(format!("`{flag}` can only be used with `{with}`")))
     };
     if tell.is_some() && *word != AnswerWord::Reject {
         return only("--tell", "reject");
@@ -123,7 +123,6 @@ fn parse_decision(entry: &QueueEntry, answer: &AnswerArgs) -> Result<UserDecisio
     })
 }
 
-/// Builds the form content from `--field` values, by the form that the server sent.
 fn form_content(
     entry: &QueueEntry,
     words: &[String],
@@ -172,14 +171,10 @@ fn parse_form(entry: &QueueEntry) -> Result<Option<Form>, CliError> {
     })
 }
 
-/// Opens the URL of an entry in a browser.
 fn open(entry: &QueueEntry) -> Result<(), CliError> {
-    let Matter::Ask(ask) = &entry.asked.matter else {
-        return Err(CliError::usage(format!("`{}` has no address to open", entry.id)));
-    };
-    let AskedFor::Url { url } = &ask.wanted else {
-        return Err(CliError::usage(format!("`{}` has no address to open", entry.id)));
-    };
+    let no_url = || CliError::usage(format!("`{}` has no URL to open", entry.id));
+    let Matter::Ask(ask) = &entry.asked.matter else { return Err(no_url()) };
+    let AskedFor::Url { url } = &ask.wanted else { return Err(no_url()) };
     // Validate the URL again: the queue file may have been changed since.
     let checked = restore_ask(&entry.asked, ask);
     checked.map_err(|bad| CliError::new(exit_code::NOT_ALLOWED, bad.to_string()))?;

@@ -19,11 +19,11 @@ use crate::commands::review::answer;
 use crate::commands::review::answer::AnswerArgs;
 use crate::context::CommandContext;
 
-/// How long a command waits for an answer from elsewhere.
+/// Option to wait for an answer from another face.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct ReviewWaitArgs {
-    /// Where nobody can be asked, wait for an answer by `switchboard review`: as long as the
-    /// settings say, or so long: 90s, 10m, 2h
+    /// Without a terminal, wait for an answer through `switchboard review`, for the configured time
+    /// or for TIME such as 90s, 10m or 2h
     #[arg(
         long = "wait-for-review",
         value_name = "TIME",
@@ -36,39 +36,39 @@ pub(crate) struct ReviewWaitArgs {
 
 #[derive(Debug, Args)]
 #[command(args_conflicts_with_subcommands = true)]
-#[command(after_help = "At a terminal, without a command, it puts what waits one after another. \
-Exit codes of `answer`: 0 answered, 2 there is no such entry or that is no answer to it, 4 it does not wait any more.")]
+#[command(after_help = "Without a command, a terminal asks about each pending entry in turn. \
+Exit codes of `answer`: 0 answered, 2 unknown entry or invalid answer, 4 no longer pending")]
 pub(crate) struct ReviewArgs {
     #[command(subcommand)]
     pub(crate) command: Option<ReviewCommand>,
-    /// Go on and show every change
+    /// Keep running and show every change
     #[arg(long, short)]
     pub(crate) watch: bool,
 }
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum ReviewCommand {
-    /// List what waits
+    /// List the pending entries of the queue
     #[command(visible_alias = "ls")]
     List {
-        /// Go on and show every change
+        /// Keep running and show every change
         #[arg(long, short)]
         watch: bool,
     },
-    /// Show everything about an entry
+    /// Show an entry in full
     Show {
-        /// Its id
+        /// Id of the entry
         id: String,
     },
     /// Answer an entry; the first answer counts
     Answer(AnswerArgs),
-    /// List the tools that are always allowed by an answer
+    /// List tools that an `always` answer allows
     Remembered,
-    /// Take such an answer back: the tool is asked about again
+    /// Forget an `always` answer, so that the tool needs approval again
     Forget {
-        /// The server
+        /// Name of the server
         server: String,
-        /// The tool
+        /// Name of the tool
         tool: String,
     },
 }
@@ -76,7 +76,6 @@ pub(crate) enum ReviewCommand {
 /// How often the queue is checked for an answer from elsewhere.
 const POLL_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Runs `switchboard review`.
 pub(crate) async fn run(context: &CommandContext, review: ReviewArgs) -> Result<u8, CliError> {
     let waiting = context.review_queue(&context.places, DEFAULT_REVIEW_LIMIT);
     match review.command {
@@ -92,6 +91,7 @@ pub(crate) async fn run(context: &CommandContext, review: ReviewArgs) -> Result<
         None => {
             let entries = waiting.list().await?;
             list(context, &entries)?;
+            // A program that reads JSON must not be asked anything.
             if has_person() && !context.printer.json {
                 return ask_all(context, &waiting, entries).await;
             }
@@ -101,28 +101,22 @@ pub(crate) async fn run(context: &CommandContext, review: ReviewArgs) -> Result<
 }
 
 fn list(context: &CommandContext, entries: &[QueueEntry]) -> Result<(), CliError> {
-    if context.printer.json {
-        return context.printer.json(&entries.iter().map(as_json).collect::<Vec<_>>());
-    }
-    if entries.is_empty() {
-        context.printer.say("nothing waits");
+    if entries.is_empty() && !context.printer.json {
+        context.printer.say("no pending reviews");
         return Ok(());
     }
-    let rows: Vec<[String; 6]> = entries
-        .iter()
-        .map(|entry| {
-            let matter = &entry.asked.matter;
-            [
-                entry.id.clone(),
-                matter.word().to_owned(),
-                matter_line(matter),
-                entry.asked.call.clone().unwrap_or_default(),
-                time_left(entry),
-                matter_text(matter),
-            ]
-        })
-        .collect();
-    context.printer.table(["id", "kind", "about", "call", "left", "what"], &rows)
+    let heading = ["id", "kind", "about", "call", "left", "what"];
+    context.printer.list(entries, as_json, heading, |entry| {
+        let matter = &entry.asked.matter;
+        [
+            entry.id.clone(),
+            matter.word().to_owned(),
+            matter_line(matter),
+            entry.asked.call.clone().unwrap_or_default(),
+            time_left(entry),
+            matter_text(matter),
+        ]
+    })
 }
 
 async fn watch(context: &CommandContext, waiting: &ReviewQueue) -> Result<u8, CliError> {
@@ -155,7 +149,7 @@ fn show(context: &CommandContext, entry: &QueueEntry) -> Result<u8, CliError> {
     let body = match matter {
         Matter::Review(review) => {
             add("definition", Some(&review.definition));
-            add("asked because", Some(&review.why));
+            add("reason", Some(&review.why));
             let Risk { score, reasons } = &review.risk;
             add("risk", Some(&format!("{score} of 100: {}", reasons.join(", "))));
             add("problem", review.problem.as_deref());
@@ -167,6 +161,7 @@ fn show(context: &CommandContext, entry: &QueueEntry) -> Result<u8, CliError> {
         }
         Matter::Ask(ask) => {
             let message: String =
+                // Marks every line of the server, so that none looks like our own output.
                 escape(&ask.message).lines().map(|line| format!("  | {line}\n")).collect();
             let wanted = match &ask.wanted {
                 AskedFor::Form { schema } => format!("form: {}", escape(schema)),
@@ -180,7 +175,6 @@ fn show(context: &CommandContext, entry: &QueueEntry) -> Result<u8, CliError> {
     context.printer.data(&lines.join("\n")).map(|()| exit_code::OK)
 }
 
-/// Presents the entries one by one; the user may leave at any time.
 async fn ask_all(
     context: &CommandContext,
     waiting: &ReviewQueue,
@@ -191,15 +185,16 @@ async fn ask_all(
             biased;
             () = context.interrupts.token().cancelled() => return Ok(exit_code::INTERRUPTED),
             how = wait_ended(waiting, &entry.id) => {
-                context.printer.say(&format!("`{}` does not wait any more: {how}", entry.id));
+                context.printer.say(&format!("`{}` is no longer pending: {how}", entry.id));
                 continue;
             }
             given = ask_person(&entry) => given?,
         };
+        // Leaving answers nothing: the remaining entries stay open for other faces.
         let Some(given) = given else { return Ok(exit_code::INTERRUPTED) };
         let by = answer::answerer();
         match waiting.answer(&entry.id, &entry.digest, given, &by).await {
-            Ok(()) => context.printer.say(&format!("`{}` is answered", entry.id)),
+            Ok(()) => context.printer.say(&format!("answered `{}`", entry.id)),
             // Another face answered first; continue with the next entry.
             Err(error) => context.printer.warn(&error.to_string(), error.hint()),
         }
@@ -207,7 +202,6 @@ async fn ask_all(
     Ok(exit_code::OK)
 }
 
-/// Asks the user about an entry; returns `None` if they leave.
 async fn ask_person(entry: &QueueEntry) -> Result<Option<UserDecision>, CliError> {
     let unusable = |why: String| CliError::new(exit_code::TROUBLE, why);
     match &entry.asked.matter {
@@ -225,13 +219,15 @@ async fn ask_person(entry: &QueueEntry) -> Result<Option<UserDecision>, CliError
             })
         }
         Matter::Ask(ask) => {
+            // Consent has no form to restore, so its details are shown as they are.
             if let AskedFor::Consent { details, .. } = &ask.wanted {
                 return Ok(consent(ask, details).await);
             }
             let ask = restore_ask(&entry.asked, ask).map_err(|bad| unusable(bad.to_string()))?;
             let Some(ask) = ask else {
-                let why = format!("`{}` cannot be put here", entry.id);
-                let hint = format!("`switchboard review answer {} accept` or `decline`", entry.id);
+                let why = format!("`{}` cannot be answered at this terminal", entry.id);
+                let hint =
+                    format!("use `switchboard review answer {} accept` or `decline`", entry.id);
                 return Err(unusable(why).with_hint(hint));
             };
             Ok(present_ask(ask).await.map(|reply| UserDecision::from(&reply)))
@@ -239,14 +235,12 @@ async fn ask_person(entry: &QueueEntry) -> Result<Option<UserDecision>, CliError
     }
 }
 
-/// Asks for consent to a request whose details are shown in full.
 async fn consent(ask: &AskMatter, details: &Value) -> Option<UserDecision> {
     let shown = format!("{}\n{}", escape(&ask.message), escape(&format!("{details:#}")));
     let said = ask_line(&format!("{shown}\nAgree? [y/N] ")).await?;
     Some(if is_yes(said.trim()) { UserDecision::Accept(None) } else { UserDecision::Decline })
 }
 
-/// Waits until an entry is no longer open; returns its final state.
 async fn wait_ended(waiting: &ReviewQueue, id: &str) -> String {
     loop {
         match waiting.find(id).await {
@@ -261,13 +255,13 @@ async fn wait_ended(waiting: &ReviewQueue, id: &str) -> String {
 
 fn state(entry: &QueueEntry) -> String {
     match &entry.state {
-        EntryState::Waiting if entry.is_left => format!("waits, for {}", time_left(entry)),
-        EntryState::Waiting => format!("waits for {} more", time_left(entry)),
+        EntryState::Waiting if entry.is_left => format!("pending, {}", time_left(entry)),
+        EntryState::Waiting => format!("pending, {} left", time_left(entry)),
         EntryState::Answered { by, word } => {
             format!("answered with `{word}` by {}", escape_line(by))
         }
         EntryState::Withdrawn { why } => format!("withdrawn: {}", escape_line(why)),
-        EntryState::Expired => "nobody answered in time".to_owned(),
+        EntryState::Expired => "expired without an answer".to_owned(),
     }
 }
 
@@ -347,42 +341,34 @@ const fn state_word(state: &EntryState) -> &'static str {
     }
 }
 
-/// Lists the tools that an "always" answer allows.
 fn list_remembered(context: &CommandContext) -> Result<u8, CliError> {
     let remembered = AlwaysAnswers::load(&context.places.state)?;
-    let all = remembered
-        .always
-        .iter()
-        .flat_map(|(server, tools)| tools.iter().map(move |(tool, bound)| (server, tool, bound)));
-    if context.printer.json {
-        let all: Vec<Value> = all
-            .map(|(server, tool, bound)| {
-                json!({"server": server, "tool": tool, "digest": bound.digest})
-            })
-            .collect();
-        context.printer.json(&all)?;
-        return Ok(exit_code::OK);
-    }
-    let rows: Vec<[String; 3]> = all
-        .map(|(server, tool, bound)| {
-            [server.clone(), tool.clone(), bound.digest.chars().take(12).collect()]
-        })
+    let tools = remembered.always.iter();
+    let all: Vec<_> = tools
+        .flat_map(|(server, tools)| tools.iter().map(move |(tool, bound)| (server, tool, bound)))
         .collect();
-    if rows.is_empty() {
-        context.printer.say("nothing is remembered");
+    if all.is_empty() && !context.printer.json {
+        context.printer.say("no remembered answers");
         return Ok(exit_code::OK);
     }
-    context.printer.table(["server", "tool", "definition"], &rows)?;
-    Ok(exit_code::OK)
+    let listed = context.printer.list(
+        &all,
+        |(server, tool, bound)| json!({"server": server, "tool": tool, "digest": bound.digest}),
+        ["server", "tool", "definition"],
+        |(server, tool, bound)| {
+            let digest = bound.digest.chars().take(12).collect();
+            [(*server).clone(), (*tool).clone(), digest]
+        },
+    );
+    listed.map(|()| exit_code::OK)
 }
 
-/// Forgets an "always" answer, so that calls of the tool need approval again.
 fn forget_remembered(context: &CommandContext, server: &str, tool: &str) -> Result<u8, CliError> {
     let remembered = AlwaysAnswers::load(&context.places.state)?;
     if remembered.always.get(server).is_none_or(|tools| !tools.contains_key(tool)) {
-        let message = format!("nothing is remembered of `{server}/{tool}`");
+        let message = format!("no remembered answer for `{server}/{tool}`");
         return Err(
-            CliError::usage(message).with_hint("`switchboard review remembered` lists what is")
+            CliError::usage(message).with_hint("`switchboard review remembered` lists them")
         );
     }
     let config = context.config()?;
@@ -395,6 +381,6 @@ fn forget_remembered(context: &CommandContext, server: &str, tool: &str) -> Resu
     AlwaysAnswers::set(&context.places.state, server, tool, None)?;
     let server = escape_line(server);
     let tool = escape_line(tool);
-    context.printer.say(&format!("`{server}/{tool}` is asked about again"));
+    context.printer.say(&format!("`{server}/{tool}` needs approval again"));
     Ok(exit_code::OK)
 }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use clap::Args;
 use serde_json::json;
 use switchboard_chat::StartOptions;
-use switchboard_config::{Config, GatewayReview};
+use switchboard_config::GatewayReview;
 use switchboard_console::{Conversations, PagePresence};
 use switchboard_core::ServerId;
 use switchboard_gateway::{AccessControl, Gateway, NameMode, Pages, directory_router, serve_http};
@@ -30,40 +30,40 @@ use crate::recorded;
 
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
-    /// Talk to one client over standard input and output
+    /// Serve one client over standard input and output
     #[arg(long, conflicts_with_all = ["listen", "allow_host", "allow_origin", "require_token", "oauth_issuer"])]
     pub(crate) stdio: bool,
-    /// Where to listen, 127.0.0.1:8808 by default; port 0 takes a free one
+    /// Address to listen on (default: 127.0.0.1:8808); port 0 picks a free one
     #[arg(long, value_name = "ADDRESS:PORT", value_parser = address)]
     pub(crate) listen: Option<SocketAddr>,
-    /// Only these servers (may be given several times)
+    /// Serve only this server (can be repeated)
     #[arg(long, value_name = "SERVER")]
     pub(crate) server: Vec<String>,
-    /// How tools and prompts of servers without a `prefix` are named, `prefixed` by default
+    /// Names of tools and prompts of servers without a `prefix` (default: prefixed)
     #[arg(long, value_enum)]
     pub(crate) names: Option<NameChoice>,
-    /// Which tools are listed, `auto` by default
+    /// Tools that are listed to clients (default: auto)
     #[arg(long, value_enum)]
     pub(crate) tools: Option<ToolChoice>,
-    /// Who approves calls that no rule allows, `client` by default
+    /// Reviewer of calls that no rule allows (default: client)
     #[arg(long, value_enum)]
     pub(crate) review: Option<ReviewChoice>,
-    /// A name under which we are reached, beside those of this machine (may be given several times)
+    /// Accept this `Host` name in addition to those of this machine (can be repeated)
     #[arg(long, value_name = "NAME")]
     pub(crate) allow_host: Vec<String>,
-    /// An origin whose pages may talk to us (may be given several times)
+    /// Accept requests from web pages of this origin (can be repeated)
     #[arg(long, value_name = "ORIGIN")]
     pub(crate) allow_origin: Vec<String>,
-    /// Let in only who presents a token; always so where other machines can reach us
+    /// Require a token; always on for addresses that other machines can reach
     #[arg(long)]
     pub(crate) require_token: bool,
-    /// Leave the web console out
+    /// Do not serve the web console
     #[arg(long)]
     pub(crate) no_console: bool,
-    /// The address of a proxy with TLS through which the console is reached; without it, the console is for this machine only
+    /// URL of a TLS proxy in front of the console; without one, the console is local only
     #[arg(long, value_name = "URL", conflicts_with_all = ["no_console", "stdio"])]
     pub(crate) console_url: Option<String>,
-    /// Also answer as a registry, with the servers that are allowed here, below `/v0.1`
+    /// Serve the allowed servers as a registry below `/v0.1`
     #[arg(long, conflicts_with = "stdio")]
     pub(crate) registry: bool,
     #[command(flatten)]
@@ -77,6 +77,7 @@ pub(crate) struct ServeArgs {
 /// Parses an address with a port; accepts `localhost` as a name.
 fn address(text: &str) -> Result<SocketAddr, String> {
     let numbers = match text.split_once(':') {
+        // Resolving names could block or return an address of another machine; this one is fixed.
         Some((name, port)) if name.eq_ignore_ascii_case("localhost") => format!("127.0.0.1:{port}"),
         _ => text.to_owned(),
     };
@@ -85,7 +86,6 @@ fn address(text: &str) -> Result<SocketAddr, String> {
         .map_err(|_| "write it as 127.0.0.1:8808, [::1]:8808 or localhost:8808".to_owned())
 }
 
-/// Serves until the process is asked to stop.
 pub(crate) async fn run(context: &CommandContext, serve: ServeArgs) -> Result<u8, CliError> {
     let config = context.config()?;
     let over_pipes = serve.stdio;
@@ -104,13 +104,15 @@ pub(crate) async fn run(context: &CommandContext, serve: ServeArgs) -> Result<u8
     let is_alone = serve.editor.grpc.is_some() && serve.listen.is_none();
     let editors = grpc::ServeGrpcOptions::from_args(context, &config, &serve.editor).await?;
     let wishes = ServeOptions::from_args(serve, valid_settings(context, &config)?);
-    let only = server_ids(context, &config, &wishes.servers)?;
+    let only = wishes.servers.iter().map(|name| context.server_id(&config, name));
+    let only: Vec<ServerId> = only.collect::<Result<_, _>>()?;
     beside.console.only.clone_from(&only);
     let only = (!only.is_empty()).then_some(only);
     let allow = patterns_without_review(wishes.review);
     let has_port = !over_pipes && !is_alone;
     let door =
         if has_port { door::access_control(context, &wishes)? } else { AccessControl::default() };
+    // Bind before the servers start: a port that is in use should fail at once.
     let listener = if has_port { Some(listen(wishes.listen).await?) } else { None };
     let editors = editors.open(context).await?;
     beside.grpc = editors.address();
@@ -128,11 +130,9 @@ pub(crate) async fn run(context: &CommandContext, serve: ServeArgs) -> Result<u8
     let printer = &context.printer;
     let telling = first_use::report_unseen(printer.clone(), host.clone(), told_all.clone());
     let telling = tokio::spawn(telling);
-    let problems = notices::report_problems(printer.clone(), host.clone(), told_all.clone());
-    tokio::spawn(problems);
+    tokio::spawn(notices::report_problems(printer.clone(), host.clone(), told_all.clone()));
     let ending = CancellationToken::new();
-    let trouble = recorded::report_trouble(printer.clone(), host.clone(), ending.clone());
-    tokio::spawn(trouble);
+    tokio::spawn(recorded::report_trouble(printer.clone(), host.clone(), ending.clone()));
     let options = wishes.gateway_options(&door);
     let drain = options.drain;
     let names = options.names;
@@ -144,6 +144,7 @@ pub(crate) async fn run(context: &CommandContext, serve: ServeArgs) -> Result<u8
     let gateway = Gateway::new(host.clone(), options);
     let has_prefix = config.servers.values().any(|server| server.prefix.is_some());
     if names == NameMode::Plain || has_prefix {
+        // Names are known only after the servers have listed their tools.
         host.wait_settled(only.as_deref()).await;
         refuse_collisions(&gateway)?;
     }
@@ -160,6 +161,7 @@ pub(crate) async fn run(context: &CommandContext, serve: ServeArgs) -> Result<u8
     gateway.stop();
     ending.cancel();
     host.stop().await;
+    // After the host has stopped, so that notices about its last moments are still printed.
     told_all.cancel();
     // Both tasks print the remaining notices and end. A panic in one of them has been printed and
     // does not change how serving ended.
@@ -168,18 +170,9 @@ pub(crate) async fn run(context: &CommandContext, serve: ServeArgs) -> Result<u8
     Ok(exit_code::OK)
 }
 
-/// Returns the ids of the named servers.
-fn server_ids(
-    context: &CommandContext,
-    config: &Config,
-    names: &[String],
-) -> Result<Vec<ServerId>, CliError> {
-    names.iter().map(|name| context.server_id(config, name)).collect()
-}
-
-/// Returns the calls that need no review here because the client reviews them.
 fn patterns_without_review(review: GatewayReview) -> Vec<Pattern> {
     match review {
+        // The protocol makes the client ask its user, so a review here would only repeat that.
         GatewayReview::Client => vec![Pattern::new("*")],
         GatewayReview::Ask => Vec::new(),
     }
@@ -190,20 +183,18 @@ async fn over_pipe(context: &CommandContext, gateway: &Gateway, drain: Duration)
     let stop = context.interrupts.token();
     tokio::pin!(serving);
     if stop.run_until_cancelled(&mut serving).await.is_none() {
+        // Streams have no end of their own, so they must not use up the drain time.
         gateway.end_streams();
         // Streams and parked calls have ended; other calls in flight get the drain time.
         _ = tokio::time::timeout(drain, serving).await;
     }
 }
 
-/// Services that run besides the MCP endpoint.
 struct SideServices {
     console: ServeConsoleOptions,
-    /// Address of the gRPC listener.
     grpc: Option<String>,
 }
 
-/// Serves only editors, over gRPC.
 async fn serve_editors(
     context: &CommandContext,
     host: &Host,
@@ -228,7 +219,7 @@ async fn over_http(
     door: AccessControl,
 ) -> Result<(), CliError> {
     let address = listener.local_addr().map_err(|error| {
-        CliError::new(exit_code::TROUBLE, format!("the address is not known: {error}"))
+        CliError::new(exit_code::TROUBLE, format!("cannot determine the address: {error}"))
     })?;
     let wish = &beside.console;
     let console = console::console(context, wish, gateway.host(), address)?;
@@ -253,13 +244,14 @@ async fn over_http(
         pages.router = pages.router.merge(directory_router(door.clone(), fleet));
     }
     let served = serve_http(gateway.clone(), door, pages, listener, stop).await;
-    served.map_err(|error| CliError::new(exit_code::TROUBLE, format!("serving ended: {error}")))
+    served
+        .map_err(|error| CliError::new(exit_code::TROUBLE, format!("the gateway stopped: {error}")))
 }
 
 async fn listen(address: SocketAddr) -> Result<TcpListener, CliError> {
     TcpListener::bind(address).await.map_err(|error| {
         CliError::new(exit_code::TROUBLE, format!("cannot listen on {address}: {error}"))
-            .with_hint("another program may be there: `--listen 127.0.0.1:0` takes a free port")
+            .with_hint("the port may be in use; `--listen 127.0.0.1:0` picks a free one")
     })
 }
 
@@ -271,6 +263,7 @@ fn announce(
     grpc: Option<&str>,
 ) -> Result<(), CliError> {
     let url = format!("http://{address}/mcp");
+    // The link goes to standard error, so that JSON on standard output stays machine-readable.
     if let Some(link) = &console {
         console::show(context, link);
     }
@@ -297,7 +290,7 @@ fn refuse_collisions(gateway: &Gateway) -> Result<(), CliError> {
         .collect();
     let message = format!("some names are used by two servers: {}", all.join(", "));
     let hint = format!(
-        "give one of them a `prefix` of its own, or serve `{}` without `{}`",
+        "set a `prefix` for one of them, or serve `{}` without `{}`",
         first.kept, first.left_out
     );
     Err(CliError::new(exit_code::CONFIG, message).with_hint(hint))

@@ -22,18 +22,12 @@ use switchboard_trust::Presence;
 use crate::commands::dialects::OtherProducts;
 use crate::context::CommandContext;
 
-/// Options of the console.
 pub(crate) struct ServeConsoleOptions {
     pub(crate) left_out: bool,
-    /// Whether the registry API is served as well.
     pub(crate) registry: bool,
-    /// URL of a TLS proxy through which the console is reached.
     pub(crate) url: Option<String>,
-    /// Conversations held in the console.
     pub(crate) talks: Conversations,
-    /// Whether anyone has a console page open.
     pub(crate) onlookers: PagePresence,
-    /// The servers to serve; all of them if empty.
     pub(crate) only: Vec<ServerId>,
 }
 
@@ -49,9 +43,11 @@ pub(crate) fn console(
         Some(url) => ConsoleAddress::Https(check_url(url)?),
         None if address.ip().is_loopback() => ConsoleAddress::Loopback(address),
         None => {
-            let hint =
-                "`--console-url https://…` names a proxy with TLS through which it is reached";
-            context.printer.warn("other machines reach this address: no console here", Some(hint));
+            let hint = "`--console-url https://…` enables the console behind a proxy with TLS";
+            context.printer.warn(
+                "other machines can reach this address, so the console is disabled",
+                Some(hint),
+            );
             return Ok(None);
         }
     };
@@ -73,7 +69,6 @@ pub(crate) fn console(
     Ok(Some(Console::new(host.clone(), options)))
 }
 
-/// Returns a function that opens models of the configuration.
 fn models(context: &CommandContext) -> Box<OpenModel> {
     let environment = context.environment.clone();
     Box::new(move |config, wanted| {
@@ -85,7 +80,6 @@ fn models(context: &CommandContext) -> Box<OpenModel> {
     })
 }
 
-/// Prints the sign-in link.
 pub(crate) fn show(context: &CommandContext, link: &str) {
     context.printer.say(&line(link));
 }
@@ -94,20 +88,19 @@ fn line(link: &str) -> String {
     format!("console: {link}")
 }
 
-/// Validates the console URL; it must be an origin, because a path would be lost.
+/// Validates the console URL and returns its origin.
 fn check_url(url: &str) -> Result<String, CliError> {
+    // A path would be lost: the console is served at the root of its origin.
     let place = url.trim_end_matches('/').strip_prefix("https://").unwrap_or_default();
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "-.:[]".contains(c);
     if place.is_empty() || !place.chars().all(is_plain) {
-        return Err(CliError::usage(format!("`{url}` is not the address of a place with TLS"))
+        return Err(CliError::usage(format!("`{url}` is not an HTTPS origin"))
             .with_hint("write it as https://tools.example"));
     }
     Ok(format!("https://{place}"))
 }
 
-/// Leaves questions about calls in the review queue. Questions from servers wait there too if they
-/// belong to a conversation in the console, or to any call while a console page is open. Others are
-/// declined, because no one would see them.
+/// Leaves questions about calls in the review queue, where the console answers them.
 #[derive(Clone)]
 pub(crate) struct ConsoleReviewer {
     talks: Conversations,
@@ -116,7 +109,6 @@ pub(crate) struct ConsoleReviewer {
 }
 
 impl ConsoleReviewer {
-    /// Returns the review settings for a host whose users are at the web console.
     pub(crate) fn people(
         printer: &Printer,
         talks: &Conversations,
@@ -145,6 +137,8 @@ impl Reviewer for ConsoleReviewer {
 
 impl Asker for ConsoleReviewer {
     fn ask<'a>(&'a self, ask: &'a Ask) -> ReplyFuture<'a> {
+        // A question waits only if someone can see it: in a conversation of the console, or on an
+        // open page. Otherwise the server would block until the timeout.
         let of_pages = ask.reference.as_ref().is_some_and(|name| self.talks.holds(name));
         if of_pages || (ask.call.is_some() && self.onlookers.is_active()) {
             return Box::pin(std::future::pending());
@@ -165,7 +159,6 @@ impl Asker for ConsoleReviewer {
     }
 }
 
-/// The servers of a host as a registry.
 pub(crate) struct FleetDirectory {
     pub(crate) host: Host,
 }
@@ -182,12 +175,13 @@ impl Directory for FleetDirectory {
 
 /// Returns whether the caller's view includes any tool of the server.
 fn is_seen(access: &Access, server: &Server) -> bool {
+    // A restricted caller must not learn of servers that it cannot use.
     let mut tools = server.offers.tools.iter();
     access.view.is_unrestricted()
         || tools.any(|tool| access.view.shows(server.id.as_str(), tool.name()))
 }
 
-/// Returns the registry entry of an enabled and approved server, without secrets.
+/// Returns the registry entry of an enabled and approved server.
 fn registry_offer(server: &Server) -> Option<RegistryOffer> {
     let config = server.config.as_deref().filter(|config| is_allowed(config))?;
     let how = match &config.transport {
@@ -195,6 +189,7 @@ fn registry_offer(server: &Server) -> Option<RegistryOffer> {
         Transport::Stdio { command, args, env, .. } => OfferTransport::Command {
             command: command.clone(),
             args: args.clone(),
+            // Names only: values may be secrets.
             variables: env.keys().cloned().collect(),
         },
         Transport::Http { urls, headers, kind } => OfferTransport::Remote {

@@ -16,7 +16,6 @@ use crate::commands::serve::wishes::ServeOptions;
 use crate::commands::tokens::key_error;
 use crate::context::CommandContext;
 
-/// Returns the checks for incoming requests. A non-loopback address requires authentication.
 pub(crate) fn access_control(
     context: &CommandContext,
     wishes: &ServeOptions,
@@ -24,54 +23,53 @@ pub(crate) fn access_control(
     check_names(wishes)?;
     let address = wishes.listen;
     let mut hosts = wishes.hosts.clone();
+    // Clients never send the unspecified address in `Host`, so accepting it would be of no use.
     if !address.ip().is_unspecified() {
         hosts.push(authority(address));
     }
     let oauth = wishes.oauth.clone().map(|options| oauth(context, options)).transpose()?;
+    // An address that other machines can reach always requires authentication.
     let open = address.ip().is_loopback() && !wishes.require_token && oauth.is_none();
     let keys = if open { None } else { Some(authenticator(context, address, oauth)?) };
     if !address.ip().is_loopback() {
-        let hint = "put a proxy with TLS before it, and let only that one reach it";
-        context.printer.warn(
-            &format!("what is said to `{address}` can be read on the way, tokens too"),
-            Some(hint),
-        );
+        let message = format!("traffic to `{address}` is not encrypted, and includes tokens");
+        let hint = "put a proxy with TLS in front of it, and let only the proxy connect";
+        context.printer.warn(&message, Some(hint));
     }
     let origins = wishes.origins.clone();
     let policy = HostPolicy { hosts, origins, own_pages: OwnPages::AcceptedHosts };
     Ok(AccessControl { policy, authenticator: keys })
 }
 
-/// Creates the OAuth authenticator; reports when the issuer's keys cannot be fetched.
 fn oauth(context: &CommandContext, options: OauthOptions) -> Result<OauthAuthenticator, CliError> {
     let printer = context.printer.clone();
     let issuer = options.issuer.clone();
     let told = move |problem: Option<&str>| match problem {
         Some(why) => printer.warn(
-            &format!("the keys of the issuer `{issuer}` cannot be fetched: {why}"),
-            Some("until they can, tokens count only if they were signed with a key that is known"),
+            &format!("cannot fetch the keys of the issuer `{issuer}`: {why}"),
+            Some("until it works, only tokens signed with a known key are accepted"),
         ),
         None => {
             let issuer = escape_line(&issuer);
-            printer.say(&format!("the keys of the issuer `{issuer}` were fetched again"));
+            printer.say(&format!("fetched the keys of the issuer `{issuer}` again"));
         }
     };
     Ok(OauthAuthenticator::new(options).map_err(key_error)?.with_problem_callback(told))
 }
 
-/// Rejects host names and origins that no request can match; otherwise the mistake would only show
-/// when clients are refused.
+/// Rejects host names and origins that no request can match.
 fn check_names(wishes: &ServeOptions) -> Result<(), CliError> {
+    // Otherwise the mistake would only show when clients are refused.
     if let Some(host) = wishes.hosts.iter().find(|host| !is_host(host)) {
-        let message = format!("`{}` is not the name of a host", escape_line(host));
+        let message = format!("`{}` is not a host name", escape_line(host));
         return Err(CliError::usage(message).with_hint("write `tools.example.com`"));
     }
     let is_origin = |origin: &String| {
         origin.split_once("://").is_some_and(|(scheme, host)| !scheme.is_empty() && is_host(host))
     };
     if let Some(origin) = wishes.origins.iter().find(|origin| !is_origin(origin)) {
-        let message = format!("`{}` is not the origin of a page", escape_line(origin));
-        let hint = "write `https://pages.example.com`, with its port if it has one, and no path";
+        let message = format!("`{}` is not an origin", escape_line(origin));
+        let hint = "write `https://pages.example.com`, with a port if needed and without a path";
         return Err(CliError::usage(message).with_hint(hint));
     }
     Ok(())
@@ -91,15 +89,13 @@ fn authenticator(
     let tokens = TokenAuthenticator::open(TokenFile::in_state_folder(&context.places.state))
         .map_err(key_error)?;
     if tokens.count() == 0 && oauth.is_none() {
-        let hint = "`switchboard tokens add NAME` makes one";
+        let hint = "`switchboard tokens add NAME` creates one";
         if !address.ip().is_loopback() {
-            let message = format!(
-                "`{address}` can be reached from other machines, and no token is there to present"
-            );
+            let message = format!("other machines can reach `{address}`, but no token exists");
             let hint = format!("{hint}; or `--oauth-issuer`, or listen on 127.0.0.1");
             return Err(CliError::usage(message).with_hint(hint));
         }
-        context.printer.warn("there is no token yet, so nobody is let in", Some(hint));
+        context.printer.warn("no token exists yet, so every request is rejected", Some(hint));
     }
     Ok(Arc::new(CombinedAuthenticator { tokens, oauth }))
 }

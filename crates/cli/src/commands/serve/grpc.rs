@@ -21,37 +21,35 @@ use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct EditorArgs {
-    /// Serve editors and agents over gRPC: on a Unix socket, by default one in the folder for state, or on a port of this machine with a token. The MCP endpoint is then there only with `--listen`
+    /// Serve editors and agents over gRPC, on a Unix socket or on a local port with a token
+    /// (default: a socket in the state folder); the MCP endpoint then needs `--listen`
     #[arg(long, value_name = "unix:PATH | ADDRESS:PORT", num_args = 0..=1, default_missing_value = "unix:", conflicts_with = "stdio")]
     pub(crate) grpc: Option<ListenAddress>,
-    /// A JSON file with servers and the sites that they are for, for editors to suggest
+    /// JSON file with servers that editors suggest for websites
     #[arg(long, value_name = "FILE", requires = "grpc")]
     pub(crate) known_servers: Option<PathBuf>,
-    /// Keep the definitions of tools, resources and prompts as files below this folder; with `--grpc`, in the folder for state by default
+    /// Write tool, resource and prompt definitions as files below this folder (default with
+    /// `--grpc`: the state folder)
     #[arg(long, value_name = "DIR")]
     pub(crate) index: Option<PathBuf>,
 }
 
-/// Options of the gRPC service and the index.
 pub(crate) struct ServeGrpcOptions {
     place: Option<ListenAddress>,
     known: Vec<SuggestedServer>,
     index: Option<PathBuf>,
 }
 
-/// The bound gRPC listener, if enabled, and the index folder.
 pub(crate) struct OpenedGrpc {
     listening: Option<(GrpcListener, GrpcAccess, Vec<SuggestedServer>)>,
     index: Option<PathBuf>,
 }
 
-/// The running tasks of the gRPC service and the index.
 pub(crate) struct RunningGrpc {
     serving: Option<JoinHandle<std::io::Result<()>>>,
     index: Option<JoinHandle<()>>,
 }
 
-/// Limits of the gRPC service.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GrpcLimits {
     pub(crate) in_flight: usize,
@@ -78,19 +76,21 @@ impl ServeGrpcOptions {
         Ok(Self { place: given.grpc.clone(), known, index })
     }
 
-    /// Binds the listener, if the gRPC service is enabled.
     pub(crate) async fn open(self, context: &CommandContext) -> Result<OpenedGrpc, CliError> {
         let Self { place, known, index } = self;
         let Some(place) = place else { return Ok(OpenedGrpc { listening: None, index }) };
         let state = &context.places.state;
         let door = match &place {
+            // The permissions of the socket file admit only its owner, so no token is needed.
             ListenAddress::Unix(_) => GrpcAccess::Owner,
             ListenAddress::Tcp(_) => {
                 let tokens = TokenAuthenticator::open(TokenFile::in_state_folder(state))
                     .map_err(key_error)?;
                 if tokens.count() == 0 {
-                    let hint = "`switchboard tokens add NAME` makes one";
-                    context.printer.warn("there is no token yet, so nobody is let in", Some(hint));
+                    let hint = "`switchboard tokens add NAME` creates one";
+                    context
+                        .printer
+                        .warn("no token exists yet, so every request is rejected", Some(hint));
                 }
                 GrpcAccess::Tokens(Arc::new(tokens))
             }
@@ -106,7 +106,6 @@ impl OpenedGrpc {
         self.listening.as_ref().map(|(listener, ..)| listener.to_string())
     }
 
-    /// Starts the tasks; they run until the process is asked to stop.
     pub(crate) fn start(
         self,
         context: &CommandContext,
@@ -121,7 +120,7 @@ impl OpenedGrpc {
             tokio::spawn(async move {
                 let shown = folder.display().to_string();
                 let tell = |error: &std::io::Error| {
-                    printer.warn(&format!("the index in `{shown}` is not current: {error}"), None);
+                    printer.warn(&format!("cannot update the index in `{shown}`: {error}"), None);
                 };
                 keep_index_current(host, folder, stop, tell).await;
             })
@@ -129,6 +128,7 @@ impl OpenedGrpc {
         let serving = self.listening.map(|(listener, door, known)| {
             let places = &context.places;
             let own = [Some(&places.state), places.user_folder.as_ref(), places.system.as_ref()];
+            // Servers that an editor adds belong to the file that this process reads.
             let explicit = context.shared.config.last().cloned();
             let options = GrpcOptions {
                 door,
@@ -149,7 +149,6 @@ impl OpenedGrpc {
 }
 
 impl RunningGrpc {
-    /// Waits for the tasks to end.
     pub(crate) async fn finish(self) -> Result<(), CliError> {
         if let Some(index) = self.index {
             // The task warns about files that it cannot write; only a panic is left to ignore.
@@ -158,7 +157,7 @@ impl RunningGrpc {
         let Some(serving) = self.serving else { return Ok(()) };
         let served = serving.await.unwrap_or_else(|error| Err(std::io::Error::other(error)));
         served.map_err(|error| {
-            CliError::new(exit_code::TROUBLE, format!("serving editors ended: {error}"))
+            CliError::new(exit_code::TROUBLE, format!("the gRPC service stopped: {error}"))
         })
     }
 }
@@ -181,12 +180,12 @@ fn read_known(file: &Path) -> Result<Vec<SuggestedServer>, CliError> {
         CliError::new(exit_code::CONFIG, format!("`{shown}` cannot be read: {error}"))
     })?;
     serde_json::from_str(&text).map_err(|error| {
-        CliError::new(exit_code::CONFIG, format!("`{shown}` is no list of servers: {error}"))
+        CliError::new(exit_code::CONFIG, format!("`{shown}` is not a list of servers: {error}"))
             .with_hint(r#"write [{"name": "…", "endpoint": "…", "domains": ["…"]}]"#)
     })
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` gives")]
+#[expect(clippy::needless_pass_by_value, reason = "`map_err` passes the error by value")]
 fn listen_error(error: ListenError) -> CliError {
     let told = CliError::new(exit_code::TROUBLE, error.to_string());
     match error {

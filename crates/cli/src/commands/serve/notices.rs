@@ -32,7 +32,6 @@ pub(crate) async fn tell_of_collisions(
     }
 }
 
-/// Returns a message and a hint for each pair of servers with new collisions.
 fn new_collisions(told: &[Collision], found: &[Collision]) -> Vec<(String, String)> {
     let mut by_servers = BTreeMap::<(&str, &str), Vec<String>>::new();
     for one in found.iter().filter(|one| !told.contains(one)) {
@@ -47,8 +46,8 @@ fn new_collisions(told: &[Collision], found: &[Collision]) -> Vec<(String, Strin
             all = format!("{all} and {} more", names.len() - MAX_NAMES);
         }
         let message =
-            format!("{all} of server `{left_out}` {are} left out, because `{kept}` has {these}");
-        (message, format!("give `{left_out}` a `prefix` of its own"))
+            format!("{all} of server `{left_out}` {are} hidden, because `{kept}` has {these}");
+        (message, format!("set a `prefix` for `{left_out}`"))
     });
     told.collect()
 }
@@ -69,6 +68,7 @@ pub(crate) async fn report_problems(printer: Printer, host: Host, stop: Cancella
                 EventKind::HooksRead { problems } => (&mut of_hooks, problems),
                 _ => continue,
             },
+            // Missing an event is harmless: the next one carries all problems.
             Err(RecvError::Lagged(_)) => continue,
             Err(RecvError::Closed) => return,
         };
@@ -99,7 +99,7 @@ mod tests {
         let said = |told: &[Collision], found: &[Collision]| -> Vec<String> {
             new_collisions(told, found).into_iter().map(|(message, _)| message).collect()
         };
-        let of = |what: &str| format!("{what} left out, because `early` has ");
+        let of = |what: &str| format!("{what} hidden, because `early` has ");
         assert_eq!(said(&[], &known), [of("`a` of server `late` is") + "that name"]);
         assert_eq!(said(&known, &known), [""; 0]);
         assert_eq!(

@@ -17,70 +17,69 @@ use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct OauthArgs {
-    /// Accept the tokens of this OAuth issuer
+    /// Accept tokens of this OAuth issuer
     #[arg(long, value_name = "URL", requires = "oauth_audience")]
     pub(crate) oauth_issuer: Option<String>,
-    /// The address under which clients reach us, for which the tokens must be made
+    /// URL of this gateway, for which tokens must be issued
     #[arg(long, value_name = "URL", requires = "oauth_issuer")]
     pub(crate) oauth_audience: Option<String>,
-    /// A scope that the tokens must have (may be given several times)
+    /// Scope that tokens must have (can be repeated)
     #[arg(long, value_name = "SCOPE", requires = "oauth_issuer")]
     pub(crate) oauth_scope: Vec<String>,
-    /// Where the issuer's keys are; found out by default
+    /// URL of the issuer's signing keys (default: discovered)
     #[arg(long, value_name = "URL", requires = "oauth_issuer")]
     pub(crate) oauth_jwks: Option<String>,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct LimitArgs {
-    /// Requests of one caller at the same time; 256 by default, without tokens 4096 for all together
+    /// Maximum concurrent requests per caller (default: 256; without tokens, 4096 in total)
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_in_flight: Option<u32>,
-    /// Sessions of one caller; 1000 by default, without tokens 10000 for all together
+    /// Maximum sessions per caller (default: 1000; without tokens, 10000 in total)
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(crate) max_sessions: Option<u32>,
-    /// Requests of one caller per second; no limit by default
+    /// Maximum requests per second and caller (default: unlimited)
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) max_rate: Option<u32>,
-    /// The largest message, in bytes; 4194304 by default
+    /// Maximum message size in bytes (default: 4194304)
     #[arg(long, value_name = "BYTES", value_parser = clap::value_parser!(u32).range(1_024..))]
     pub(crate) max_body: Option<u32>,
-    /// Seconds that a client may take to send its headers or a message, or to go on reading, 60 by default
+    /// Seconds that a client may take to send or read a message (default: 60)
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=3600))]
     pub(crate) read_timeout: Option<u64>,
-    /// Seconds that calls may go on after we were asked to end, 30 by default
+    /// Seconds to wait for running calls at shutdown (default: 30)
     #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(0..=3600))]
     pub(crate) drain: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum NameChoice {
-    /// `server__tool`
+    /// Prefix with the server's name, as in `server__tool`
     #[value(alias = "server")]
     Prefixed,
-    /// As the servers name them; two of one name are refused
+    /// Names as the servers define them; collisions are an error
     Plain,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ToolChoice {
-    /// All up to 500 and 1 MiB of definitions, else as `search`
+    /// All tools up to 500 tools and 1 MiB of definitions, otherwise as `search`
     Auto,
-    /// All
+    /// All tools of all servers
     All,
-    /// Three that find, describe and call all others, and those that are used most
+    /// Three tools that find, describe and call all others, plus the most used ones
     Search,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ReviewChoice {
-    /// The client asks its own person, as the protocol has it
+    /// The client asks its user, as the protocol intends
     Client,
-    /// We ask, where `autoApprove` does not allow it
+    /// Switchboard asks, unless `autoApprove` allows the call
     Ask,
 }
 
-/// Port that `serve` listens on by default.
 const DEFAULT_PORT: u16 = 8808;
 
 pub(crate) struct ServeOptions {
@@ -96,7 +95,6 @@ pub(crate) struct ServeOptions {
     limits: ServeLimits,
 }
 
-/// Limits that differ from the defaults.
 struct ServeLimits {
     in_flight: Option<usize>,
     sessions: Option<usize>,
@@ -106,8 +104,7 @@ struct ServeLimits {
     drain: Option<Duration>,
 }
 
-/// Returns the gateway settings. Fails if they contain errors: the broken setting may be one that
-/// restricts access.
+/// Returns the gateway settings, if they are valid.
 pub(crate) fn valid_settings<'a>(
     context: &CommandContext,
     config: &'a Config,
@@ -124,6 +121,7 @@ pub(crate) fn valid_settings<'a>(
             && !of_rules
             && !of_project(problem)
     };
+    // Fail closed: the broken setting may be one that restricts access.
     match config.problems.iter().find(is_about_settings) {
         Some(problem) => Err(problem.clone().into()),
         None => Ok(&config.settings.gateway),
@@ -131,7 +129,6 @@ pub(crate) fn valid_settings<'a>(
 }
 
 impl ServeOptions {
-    /// Merges flags and settings; flags take precedence.
     pub(crate) fn from_args(serve: ServeArgs, settings: &GatewaySettings) -> Self {
         let usual = SocketAddr::from((Ipv4Addr::LOCALHOST, DEFAULT_PORT));
         let names = serve.names.map(|choice| match choice {
@@ -168,8 +165,8 @@ impl ServeOptions {
         }
     }
 
-    /// Returns the gateway options. Default limits depend on whether `door` authenticates callers.
     pub(crate) fn gateway_options(&self, door: &AccessControl) -> GatewayOptions {
+        // Without authentication all clients are one caller, so they share higher limits.
         let callers = if door.authenticator.is_some() {
             CallerLimits::default()
         } else {
@@ -214,13 +211,13 @@ impl ServeLimits {
     }
 }
 
-/// Returns the flags, or the settings if no flag is given.
 fn flags_or_settings(flags: Vec<String>, settings: &[String]) -> Vec<String> {
     if flags.is_empty() { settings.to_vec() } else { flags }
 }
 
-/// Returns the OAuth options. An issuer on the command line replaces the settings as a whole.
 fn oauth(flags: OauthArgs, settings: &GatewaySettings) -> Option<OauthOptions> {
+    // An issuer on the command line replaces the settings as a whole: mixing two issuers could
+    // accept tokens that neither of them means.
     let of_flags = flags.oauth_issuer.zip(flags.oauth_audience).map(|(issuer, audience)| {
         let scopes = flags.oauth_scope;
         let jwks = flags.oauth_jwks;

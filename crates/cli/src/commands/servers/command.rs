@@ -27,67 +27,67 @@ pub(crate) enum ServersCommand {
     /// List servers and their state
     #[command(visible_alias = "ls")]
     List {
-        /// Go on and show every change
+        /// Keep running and show every change
         #[arg(long, short)]
         watch: bool,
     },
-    /// Add a server: an address, or a command after `--`
+    /// Add a server by URL, or by command after `--`
     Add(AddServerArgs),
-    /// Remove a server
+    /// Remove a server from its configuration file
     #[command(visible_alias = "rm")]
     Remove {
-        /// Its name
+        /// Name of the server
         name: String,
         #[command(flatten)]
         place: Place,
     },
-    /// Switch a server on
+    /// Enable a disabled server
     Enable {
-        /// Its name
+        /// Name of the server
         name: String,
     },
-    /// Switch a server off
+    /// Disable a server without removing it
     Disable {
-        /// Its name
+        /// Name of the server
         name: String,
     },
-    /// Show a server's entry and what to know about it, without starting it
+    /// Show a server's entry and findings without starting it
     Show {
-        /// Its name
+        /// Name of the server
         name: String,
     },
-    /// Agree to a server of the project's file, or to a dangerous one, as it stands there now
+    /// Approve a server of the project's file, or a dangerous one, in its current form
     Approve {
-        /// Its name
+        /// Name of the server
         name: String,
-        /// Agree to what is dangerous about it without a question
+        /// Approve dangerous findings without asking
         #[arg(long, short)]
         yes: bool,
     },
-    /// Watch a server while it runs unconfined, and propose a `sandbox` for it
+    /// Observe an unconfined server and propose a `sandbox` for it
     Sandbox {
-        /// Its name
+        /// Name of the server
         name: String,
-        /// So long, in seconds
+        /// Seconds to observe the server
         #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u64).range(1..=3600))]
         seconds: u64,
-        /// Write it into the server's entry, so that the server is confined from its next start on
+        /// Write the sandbox to the server's entry, effective from its next start
         #[arg(long)]
         enforce: bool,
     },
-    /// Start a server afresh and say how it went
+    /// Restart a server and report whether it is ready
     Restart {
-        /// Its name
+        /// Name of the server
         name: String,
     },
-    /// Show what a server wrote to its standard error, or the messages it sent
+    /// Show a server's standard error or log messages
     Logs {
-        /// Its name
+        /// Name of the server
         name: String,
-        /// The messages that it sent as the protocol has them
+        /// Show the log messages that the server sent over the protocol
         #[arg(long, short)]
         messages: bool,
-        /// Only the last lines
+        /// Number of lines to show
         #[arg(long, short = 'n', default_value_t = 200)]
         lines: usize,
     },
@@ -116,7 +116,6 @@ pub(crate) async fn run(context: &CommandContext, args: ServersArgs) -> Result<u
     }
 }
 
-/// Prints every change until interrupted.
 pub(crate) async fn watch(context: &CommandContext) -> Result<u8, CliError> {
     context.config()?;
     let host = context.start(None)?;
@@ -165,10 +164,10 @@ pub(crate) async fn watch(context: &CommandContext) -> Result<u8, CliError> {
     ended
 }
 
-/// Restarts a server and reports whether it is ready.
 pub(crate) async fn restart(context: &CommandContext, name: &str) -> Result<u8, CliError> {
     let config = context.config()?;
     let id = context.server_id(&config, name)?;
+    // A running `serve` owns the process, so restarting it here would start a second one.
     if let Some(code) = list::restart(context, id.as_str()).await? {
         return Ok(code);
     }
@@ -201,7 +200,7 @@ pub(crate) async fn restart(context: &CommandContext, name: &str) -> Result<u8, 
     host.stop().await;
     match status {
         Some(ServerStatus::Ready) => {
-            context.printer.say(&format!("server `{name}` starts well"));
+            context.printer.say(&format!("server `{name}` is ready"));
             Ok(exit_code::OK)
         }
         Some(status) => {
@@ -209,15 +208,17 @@ pub(crate) async fn restart(context: &CommandContext, name: &str) -> Result<u8, 
                 .failure()
                 .map(|failure| format!(": {}", failure.message))
                 .unwrap_or_default();
-            let message = format!("server `{name}` did not start well ({}){why}", status.word());
+            let message = format!("server `{name}` did not start ({}){why}", status.word());
             let error = CliError::new(exit_code::NOT_RUN, message);
-            Err(error.with_hint(format!("`switchboard doctor {name}` tells more")))
+            Err(error.with_hint(format!("`switchboard doctor {name}` shows details")))
         }
-        None => Err(CliError::new(exit_code::NOT_RUN, format!("server `{name}` is gone"))),
+        None => Err(CliError::new(
+            exit_code::NOT_RUN,
+            format!("server `{name}` is no longer configured"),
+        )),
     }
 }
 
-/// Returns the state of a server as a change event.
 fn status_event(server: &Server) -> EventKind {
     EventKind::ServerChanged {
         server: server.id.to_string(),
@@ -247,7 +248,7 @@ fn line(what: &EventKind) -> String {
             )
         }
         EventKind::ConfigChanged { problems } if problems.is_empty() => {
-            "(configuration read again)".to_owned()
+            "(configuration reloaded)".to_owned()
         }
         EventKind::ConfigChanged { problems } => {
             format!("(configuration: {})", escape_line(&problems.join("; ")))

@@ -16,30 +16,30 @@ use crate::context::CommandContext;
 
 #[derive(Debug, Args)]
 pub(crate) struct AddServerArgs {
-    /// A name for the server
+    /// Name for the new server
     pub(crate) name: String,
-    /// The server's address, or the command to start it with
+    /// URL of the server, or command to start it
     #[arg(required = true, trailing_var_arg = true, value_name = "URL | COMMAND")]
     pub(crate) target: Vec<String>,
-    /// A variable for the command, as NAME=VALUE
+    /// Environment variable for the command
     #[arg(long, short, value_name = "NAME=VALUE")]
     pub(crate) env: Vec<String>,
-    /// A header for the address, as "Name: value"
+    /// HTTP header for the URL, as "Name: value"
     #[arg(long, short = 'H', value_name = "NAME: VALUE")]
     pub(crate) header: Vec<String>,
-    /// How to talk to it; found out by default
+    /// Transport of the server (default: detected)
     #[arg(long, short, value_enum)]
     pub(crate) transport: Option<TransportName>,
-    /// The folder to start the command in
+    /// Working folder of the command
     #[arg(long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
-    /// Seconds that a call may take
+    /// Maximum seconds that a call may take
     #[arg(long, value_name = "SECONDS")]
     pub(crate) timeout: Option<u64>,
-    /// Replace a server of that name
+    /// Replace an existing server of that name
     #[arg(long)]
     pub(crate) force: bool,
-    /// Agree to what is dangerous about it without a question
+    /// Approve dangerous findings without asking
     #[arg(long, short)]
     pub(crate) yes: bool,
     #[command(flatten)]
@@ -48,24 +48,24 @@ pub(crate) struct AddServerArgs {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum TransportName {
-    /// A command
+    /// Standard input and output of a command
     Stdio,
-    /// Streamable HTTP
+    /// Streamable HTTP, the current transport
     Http,
-    /// The older HTTP+SSE
+    /// HTTP with SSE, the older transport
     Sse,
 }
 
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct Place {
-    /// Which file to change
+    /// Configuration file to change
     #[arg(long, short, value_enum, default_value_t = Scope::User)]
     pub(crate) scope: Scope,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Scope {
-    /// The user's file
+    /// The user's configuration file
     User,
     /// The project's file, `switchboard.json`
     Project,
@@ -100,9 +100,8 @@ pub(crate) async fn add(context: &CommandContext, add: &AddServerArgs) -> Result
         approve_now(context, &add.name)?;
     }
     context.printer.say(&format!("added `{}` to {}", escape_line(&add.name), file.display()));
-    context
-        .printer
-        .say(&format!("hint: `switchboard doctor {}` checks it", escape_line(&add.name)));
+    let hint = format!("hint: `switchboard doctor {}` checks it", escape_line(&add.name));
+    context.printer.say(&hint);
     if !add.yes {
         first_use::preview_server(context, &add.name).await?;
     }
@@ -115,6 +114,7 @@ pub(crate) fn remove(context: &CommandContext, name: &str, scope: Scope) -> Resu
         Some(server) if !server.source.file.as_os_str().is_empty() => server.source.file.clone(),
         _ => scope_file(context, scope)?,
     };
+    // A broken entry can be removed too, so try before checking that the name is known.
     if let Err(error) = switchboard_config::remove_server(&file, name) {
         // For an unknown name, report similar ones.
         context.server_id(&config, name)?;
@@ -136,7 +136,6 @@ pub(crate) fn disable(context: &CommandContext, name: &str) -> Result<u8, CliErr
     Ok(exit_code::OK)
 }
 
-/// Approves a server of the project's file, or a dangerous one, after showing its entry.
 pub(crate) async fn approve(
     context: &CommandContext,
     name: &str,
@@ -145,23 +144,17 @@ pub(crate) async fn approve(
     let config = context.config()?;
     let id = context.server_id(&config, name)?;
     let Some(server) = config.servers.get(&id) else {
-        return Err(CliError::new(
-            exit_code::CONFIG,
-            format!("the entry of `{name}` cannot be read"),
-        ));
+        return Err(unreadable(name));
     };
     if server.source.layer != ConfigLayer::Project && server.approved {
-        context.printer.say(&format!(
-            "`{}` is not of the project's file and needs no approval",
-            escape_line(name)
-        ));
+        let name = escape_line(name);
+        context
+            .printer
+            .say(&format!("`{name}` is not from the project's file: no approval needed"));
         return Ok(exit_code::OK);
     }
-    context.printer.say(&format!(
-        "`{}` runs: {}",
-        escape_line(name),
-        escape_line(&launch_text(Some(server)))
-    ));
+    let launch = launch_text(Some(server));
+    context.printer.say(&format!("`{}` runs: {}", escape_line(name), escape_line(&launch)));
     // The approval covers the whole entry, so show all of it.
     let is_told = |line: &&String| ["command", "args", "url"].iter().any(|it| line.starts_with(it));
     for line in server.lines().iter().filter(|line| !is_told(line)) {
@@ -174,34 +167,33 @@ pub(crate) async fn approve(
     consent::tell(context, &server.findings);
     consent::agree(name, &server.findings, consent).await?;
     approve_now(context, name)?;
-    context.printer.say("approved; any change to its entry asks again");
+    context.printer.say("approved; any change to its entry needs a new approval");
+    // `--yes` is for scripts, which cannot answer questions about the server's tools either.
     if consent == PriorConsent::Wanted {
         first_use::preview_server(context, name).await?;
     }
     Ok(exit_code::OK)
 }
 
-/// Reports the known tools of a server, and how many of its definitions are quarantined.
 fn report_offers(context: &CommandContext, server: &ServerConfig) {
     let Ok(pins) = Pins::load(&context.places.state, &server.identity()) else { return };
     let tools = pins.approved.get(&PinKind::Tool);
     let names: Vec<&str> =
         tools.into_iter().flat_map(|tools| tools.keys().map(String::as_str)).collect();
     if names.is_empty() && first_use::is_asked_about(context) {
-        context.printer.say("it was never seen: what it offers is shown to you at its first use");
+        context.printer.say("not started yet: you will be asked about its tools at first use");
     } else if names.is_empty() {
-        context.printer.say("it was never seen: what it offers first counts as approved with it");
+        context.printer.say("not started yet: its first definitions will count as approved");
     } else {
         context.printer.say(&format!("its tools: {}", escape_line(&names.join(", "))));
     }
     let held = pending_definitions(&pins).len();
     if held > 0 {
         let hint = format!("`switchboard pins diff {}` shows them", server.id);
-        context.printer.warn(&format!("{held} of its definitions are held"), Some(&hint));
+        context.printer.warn(&format!("{held} of its definitions are quarantined"), Some(&hint));
     }
 }
 
-/// Approves the current entry of a server.
 pub(crate) fn approve_now(context: &CommandContext, name: &str) -> Result<(), CliError> {
     let mut approvals = Approvals::load(&context.places.state);
     let config = switchboard_config::load(&context.places, &context.environment, &approvals);
@@ -214,23 +206,23 @@ pub(crate) fn approve_now(context: &CommandContext, name: &str) -> Result<(), Cl
     Ok(())
 }
 
-/// Returns the file that a server is configured in.
 fn source_file(context: &CommandContext, name: &str) -> Result<PathBuf, CliError> {
     let config = context.config()?;
     let id = context.server_id(&config, name)?;
-    match config.servers.get(&id) {
-        Some(server) if !server.source.file.as_os_str().is_empty() => {
-            Ok(server.source.file.clone())
-        }
-        Some(_) => scope_file(context, Scope::User),
-        None => {
-            Err(CliError::new(exit_code::CONFIG, format!("the entry of `{name}` cannot be read")))
-        }
+    let server = config.servers.get(&id).ok_or_else(|| unreadable(name))?;
+    // The built-in server has no file; its settings belong to the user.
+    if server.source.file.as_os_str().is_empty() {
+        return scope_file(context, Scope::User);
     }
+    Ok(server.source.file.clone())
 }
 
-/// Returns the configuration file of the user or the project.
+pub(crate) fn unreadable(name: &str) -> CliError {
+    CliError::new(exit_code::CONFIG, format!("the entry of `{name}` cannot be read"))
+}
+
 pub(crate) fn scope_file(context: &CommandContext, scope: Scope) -> Result<PathBuf, CliError> {
+    // Of several `--config` files, the last one has precedence, so a change in it takes effect.
     if let Some(file) = context.shared.config.last() {
         return Ok(file.clone());
     }
@@ -239,23 +231,22 @@ pub(crate) fn scope_file(context: &CommandContext, scope: Scope) -> Result<PathB
         Scope::User => places.user.clone(),
         Scope::Project => places.project.clone(),
     };
-    file.ok_or_else(|| CliError::new(exit_code::CONFIG, "there is no such file here"))
+    file.ok_or_else(|| CliError::new(exit_code::CONFIG, "no configuration file for this scope"))
 }
 
-/// Builds the entry from the command line.
 fn entry(add: &AddServerArgs) -> Result<Map<String, Value>, CliError> {
     let Some((first, rest)) = add.target.split_first() else {
-        return Err(CliError::usage("there is neither an address nor a command"));
+        return Err(CliError::usage("neither a URL nor a command was given"));
     };
     // Commands do not contain `://`; the configuration checks which schemes are supported.
     let is_address = first.contains("://");
     let mut entry = Map::new();
     if is_address {
         if !rest.is_empty() {
-            return Err(CliError::usage("an address takes no further words"));
+            return Err(CliError::usage("a URL takes no further arguments"));
         }
         if !add.env.is_empty() || add.cwd.is_some() {
-            return Err(CliError::usage("an address takes no `--env` and no `--cwd`"));
+            return Err(CliError::usage("`--env` and `--cwd` need a command, not a URL"));
         }
         entry.insert("url".to_owned(), json!(first));
         let headers = pairs(&add.header, ':', "--header")?;
@@ -264,7 +255,7 @@ fn entry(add: &AddServerArgs) -> Result<Map<String, Value>, CliError> {
         }
     } else {
         if !add.header.is_empty() {
-            return Err(CliError::usage("a command takes no `--header`"));
+            return Err(CliError::usage("`--header` needs a URL, not a command"));
         }
         entry.insert("command".to_owned(), json!(first));
         if !rest.is_empty() {
@@ -283,9 +274,9 @@ fn entry(add: &AddServerArgs) -> Result<Map<String, Value>, CliError> {
         (Some(TransportName::Stdio), false) => Some("stdio"),
         (Some(TransportName::Http), true) => Some("http"),
         (Some(TransportName::Sse), true) => Some("sse"),
-        (Some(_), true) => return Err(CliError::usage("an address cannot be reached over stdio")),
+        (Some(_), true) => return Err(CliError::usage("a URL cannot use the stdio transport")),
         (Some(_), false) => {
-            return Err(CliError::usage("a command can only be reached over stdio"));
+            return Err(CliError::usage("a command can only use the stdio transport"));
         }
     };
     if let Some(kind) = kind {

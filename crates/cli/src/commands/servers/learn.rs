@@ -11,10 +11,8 @@ use switchboard_terminal::{CliError, exit_code};
 
 use crate::context::CommandContext;
 
-/// How often the processes of the server are inspected.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Paths that every confined server can access.
 const SYSTEM_PATHS: &[&str] = &[
     "/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/opt", "/nix", "/proc", "/sys", "/dev",
     "/etc",
@@ -30,15 +28,12 @@ struct ObservedUse {
     network: bool,
 }
 
-/// The action to take with a learned profile.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ProfileAction {
     Propose,
-    /// Also write the profile to the server's entry.
     Enforce,
 }
 
-/// Starts a server, observes it and prints a sandbox profile.
 pub(crate) async fn learn(
     context: &CommandContext,
     name: &str,
@@ -46,11 +41,10 @@ pub(crate) async fn learn(
     then: ProfileAction,
 ) -> Result<u8, CliError> {
     if !cfg!(target_os = "linux") {
-        return Err(CliError::usage("servers can be watched on Linux only"));
+        return Err(CliError::usage("servers can be observed only on Linux"));
     }
     let config = context.config()?;
-    let id = context.server_id(&config, name)?;
-    let only = vec![id];
+    let only = vec![context.server_id(&config, name)?];
     let host = context.start(Some(only.clone()))?;
     let transport = config.servers.get(name).map(|server| &server.transport);
     let mut seen = ObservedUse {
@@ -74,11 +68,11 @@ pub(crate) async fn learn(
     if let (ProfileAction::Enforce, Some(server)) = (then, config.servers.get(name)) {
         switchboard_config::set_sandbox(&server.source.file, name, &profile)?;
         let file = server.source.file.display();
-        context.printer.say(&format!("wrote it into the entry of `{name}` in {file}"));
+        context.printer.say(&format!("wrote the sandbox to the entry of `{name}` in {file}"));
     }
     context.printer.say(
-        "This is what was open at the moments of looking. Files that were used in between are not \
-         in it: use the server meanwhile, look it over, and add what is missing.",
+        "The profile lists what was open at each poll, not what was used in between. Use the \
+         server while it is observed, review the profile and add what is missing.",
     );
     Ok(exit_code::OK)
 }
@@ -87,6 +81,7 @@ impl ObservedUse {
     fn observe(&mut self, process: u32) {
         let folder = PathBuf::from(format!("/proc/{process}"));
         self.read.extend(fs::read_link(folder.join("cwd")).ok());
+        // Libraries and mapped files are closed again after `mmap`, so `fd` does not list them.
         let maps = fs::read_to_string(folder.join("maps")).unwrap_or_default();
         let mapped = maps.lines().filter_map(|line| line.split_once('/').map(|(_, path)| path));
         self.read.extend(mapped.map(|path| PathBuf::from(format!("/{path}"))));
@@ -116,8 +111,7 @@ impl ObservedUse {
     }
 }
 
-/// Returns the folders of the files that a command names. A file in a broad folder, such as the
-/// home folder, is returned itself.
+/// Returns the folders of the files that a command names, or the files if the folder is too broad.
 fn command_paths(transport: Option<&Transport>, environment: &Environment) -> BTreeSet<PathBuf> {
     let Some(Transport::Stdio { command, args, cwd, .. }) = transport else {
         return BTreeSet::new();
@@ -125,6 +119,7 @@ fn command_paths(transport: Option<&Transport>, environment: &Environment) -> BT
     let cwd = cwd.as_deref().unwrap_or(&environment.current_dir);
     let words = std::iter::once(command).filter(|command| command.contains('/')).chain(args);
     let real = words.filter_map(|word| fs::canonicalize(cwd.join(word)).ok());
+    // A folder such as `/home` or the home folder itself would give the server everything in it.
     let is_broad = |folder: &Path| {
         environment.home.as_deref().is_some_and(|home| home.starts_with(folder))
             || folder.components().count() <= 2
@@ -149,6 +144,7 @@ fn within(path: &Path, folders: &[PathBuf]) -> bool {
 fn writes(info: &str) -> bool {
     let flags = info.lines().find_map(|line| line.strip_prefix("flags:"));
     let flags = flags.and_then(|flags| u32::from_str_radix(flags.trim(), 8).ok());
+    // The lowest two bits are the access mode; zero is `O_RDONLY`.
     flags.is_some_and(|flags| flags & 0o3 != 0)
 }
 
@@ -170,6 +166,7 @@ fn descendants(of: u32) -> Vec<u32> {
     let own = fs::read_link("/proc/self/exe").ok();
     let parent_of = |process: u32| -> Option<u32> {
         let line = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+        // The name of a process may contain spaces and parentheses, so parse after the last one.
         line.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
     };
     let Ok(all) = fs::read_dir("/proc") else { return Vec::new() };

@@ -18,9 +18,7 @@ use crate::commands::{consent, tools};
 use crate::context::CommandContext;
 use crate::running::{find_instance, poll_settled};
 
-/// How often a restarting server is polled.
 const RESTART_INTERVAL: Duration = Duration::from_millis(50);
-/// Maximum number of polls for the restart to begin.
 const MAX_RESTART_POLLS: usize = 20;
 
 #[derive(Serialize)]
@@ -54,8 +52,7 @@ pub(super) async fn list(context: &CommandContext, of: &ServerArg) -> Result<u8,
         }
         let all: Vec<ServerOutput<'_>> = servers.iter().map(ServerOutput::from).collect();
         if context.printer.json {
-            context.printer.json(&json!(all))?;
-            return Ok(exit_code::OK);
+            return context.printer.json(&json!(all)).map(|()| exit_code::OK);
         }
         print(context, &all, |login| format!("by {}", login.issuer))?;
         for server in config.servers.values() {
@@ -69,7 +66,6 @@ pub(super) async fn list(context: &CommandContext, of: &ServerArg) -> Result<u8,
     shown.map(|()| exit_code::OK)
 }
 
-/// Prints the servers of a host.
 pub(crate) async fn show_in_chat(context: &CommandContext, host: &Host) -> Result<(), CliError> {
     let fleet = host.fleet().load();
     let mut servers = Vec::new();
@@ -88,20 +84,20 @@ pub(crate) async fn show_in_chat(context: &CommandContext, host: &Host) -> Resul
     Ok(())
 }
 
-/// Returns the stored login of a server; the server's status reports one that cannot be read.
 pub(crate) async fn held_login(host: &Host, server: &Server) -> Option<StoredLogin> {
     let config = server.config.as_ref()?;
+    // A login that cannot be read is reported by the server's status.
     host.logins().stored_login(config).await.ok().flatten()
 }
 
-/// Returns the servers of a running instance after their first start attempt. `None` if there is no
-/// instance or if it does not have the server; a host started here then reports the error.
+/// Returns the servers of a running instance after their first start attempt.
 async fn running_servers(context: &CommandContext, of: &ServerArg) -> Option<Vec<ServerShown>> {
     let (instance, rows) = find_instance(context).await?;
     let mut servers = Vec::new();
     for row in rows.iter().filter(|row| of.server.as_ref().is_none_or(|name| row.name == *name)) {
         servers.push(settled_server(context, &instance, &row.name).await?);
     }
+    // For a server that the instance does not have, a host started here reports the error.
     (of.server.is_none() || !servers.is_empty()).then_some(servers)
 }
 
@@ -115,8 +111,7 @@ async fn settled_server(
     poll_settled(context, first, fetch, |server| server.row.is_starting()).await
 }
 
-/// Restarts a server of a running instance. `None` if there is no instance or if it refuses; a host
-/// started here then reports the reason.
+/// Restarts a server of a running instance; `None` if there is none, or if it refuses.
 pub(super) async fn restart(context: &CommandContext, name: &str) -> Result<Option<u8>, CliError> {
     let asking = async {
         let (instance, rows) = find_instance(context).await?;
@@ -135,15 +130,15 @@ pub(super) async fn restart(context: &CommandContext, name: &str) -> Result<Opti
     let server = settled_server(context, &instance, name).await;
     let row = server.as_ref().map(|server| &server.row);
     if row.is_some_and(switchboard_views::ServerRow::is_ready) {
-        context.printer.say(&format!("server `{name}` was restarted where `serve` runs"));
+        context.printer.say(&format!("server `{name}` was restarted by the running `serve`"));
         return Ok(Some(exit_code::OK));
     }
     let state = row.map_or("gone", |row| &row.state);
     let why = row.and_then(|row| row.reason.as_ref()).map(|why| format!(": {why}"));
     let why = why.unwrap_or_default();
-    let message = format!("server `{name}` did not start well ({state}){why}");
+    let message = format!("server `{name}` did not start ({state}){why}");
     let error = CliError::new(exit_code::NOT_RUN, message);
-    Err(error.with_hint(format!("`switchboard doctor {name}` tells more")))
+    Err(error.with_hint(format!("`switchboard doctor {name}` shows details")))
 }
 
 fn print(
@@ -154,6 +149,7 @@ fn print(
     let row = |server: &ServerOutput<'_>| {
         let hint = || server.failure.as_ref().and_then(|failure| failure.hint.clone());
         let login = match server.status {
+            // The column then shows the command to log in with.
             "needs login" => hint(),
             _ => server.login.map(&login_text),
         };

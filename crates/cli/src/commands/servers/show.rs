@@ -10,18 +10,15 @@ use switchboard_terminal::{CliError, exit_code, finding_line};
 use switchboard_text::{escape_line, escape_prose, redact_text};
 use switchboard_trust::Approvals;
 
+use crate::commands::servers::edit::unreadable;
 use crate::context::CommandContext;
 
-/// Prints a server's entry with its findings.
 pub(crate) fn show(context: &CommandContext, name: &str) -> Result<u8, CliError> {
     let config = context.config()?;
     let id = context.server_id(&config, name)?;
     let Some(server) = config.servers.get(&id) else {
         let problem = config.broken.get(&id).cloned();
-        return Err(problem.map_or_else(
-            || CliError::new(exit_code::CONFIG, format!("the entry of `{name}` cannot be read")),
-            CliError::from,
-        ));
+        return Err(problem.map_or_else(|| unreadable(name), CliError::from));
     };
     let lines: Vec<String> = server.lines().iter().map(|line| clean(line)).collect();
     let changed = changes(context, server);
@@ -53,11 +50,9 @@ pub(crate) fn show(context: &CommandContext, name: &str) -> Result<u8, CliError>
         _ = writeln!(text, "  {line}");
     }
     _ = writeln!(text, "    {}", if server.approved { "approved" } else { "not approved" });
-    context.printer.data(&text)?;
-    Ok(exit_code::OK)
+    context.printer.data(&text).map(|()| exit_code::OK)
 }
 
-/// Returns the differences between the entry and the version last approved.
 pub(crate) fn changes(context: &CommandContext, server: &ServerConfig) -> Vec<String> {
     let approvals = Approvals::load(&context.places.state);
     let Some(before) = approvals.approved_text(&server.source.file, &server.id) else {
@@ -80,7 +75,6 @@ const fn layer(layer: ConfigLayer) -> &'static str {
     }
 }
 
-/// Prints the last lines of a server's log.
 pub(super) fn log(context: &CommandContext, name: &str, lines: usize) -> Result<u8, CliError> {
     let config = context.config()?;
     let id = context.server_id(&config, name)?;
@@ -99,7 +93,6 @@ pub(super) fn log(context: &CommandContext, name: &str, lines: usize) -> Result<
     Ok(exit_code::OK)
 }
 
-/// Prints the last log messages that a server sent over the protocol.
 pub(super) fn messages(context: &CommandContext, name: &str, lines: usize) -> Result<u8, CliError> {
     let config = context.config()?;
     let id = context.server_id(&config, name)?;
@@ -132,6 +125,7 @@ fn line(message: &ServerMessage) -> String {
 
 fn read(file: &Path) -> Result<Option<String>, CliError> {
     match std::fs::read(file) {
+        // Servers write any bytes to standard error, so invalid UTF-8 is replaced.
         Ok(bytes) => Ok(Some(String::from_utf8_lossy(&bytes).into_owned())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(error) => {

@@ -3,263 +3,263 @@
 /// A tool that an agent can call.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct McpToolDefinition {
-    /// Its full name, which is the one a model uses: `server__tool`.
+    /// The full name that models use: `server__tool`.
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
-    /// What it is for.
+    /// The server's description; empty if there is none.
     #[prost(string, tag = "2")]
     pub description: ::prost::alloc::string::String,
-    /// The schema of its arguments.
+    /// The schema of the arguments.
     #[prost(message, optional, tag = "3")]
     pub input_schema: ::core::option::Option<::prost_types::Struct>,
-    /// The server.
+    /// The id of the server, as in the configuration.
     #[prost(string, tag = "4")]
     pub provider_identifier: ::prost::alloc::string::String,
-    /// The server's own name for it.
+    /// The server's own name of the tool.
     #[prost(string, tag = "5")]
     pub tool_name: ::prost::alloc::string::String,
 }
-/// Several of them.
+/// A list of tools.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct McpTools {
-    /// The tools.
+    /// The tools that the caller sees.
     #[prost(message, repeated, tag = "1")]
     pub mcp_tools: ::prost::alloc::vec::Vec<McpToolDefinition>,
 }
-/// What a server wants an agent to know.
+/// The instructions of a server for models.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct McpInstructions {
-    /// The server.
+    /// The id of the server, as in the configuration.
     #[prost(string, tag = "1")]
     pub server_name: ::prost::alloc::string::String,
-    /// Its own words.
+    /// The instructions, as the server sent them.
     #[prost(string, tag = "2")]
     pub instructions: ::prost::alloc::string::String,
 }
-/// A tool, and where its definition lies.
+/// A tool and the location of its definition.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct McpToolDescriptor {
-    /// The server's own name for it.
+    /// The server's own name of the tool.
     #[prost(string, tag = "1")]
     pub tool_name: ::prost::alloc::string::String,
-    /// The file of the index with its definition.
+    /// The index file with the definition.
     #[prost(string, optional, tag = "2")]
     pub definition_path: ::core::option::Option<::prost::alloc::string::String>,
 }
-/// A server, with as much as an agent needs to look further.
+/// A server and the location of its definitions.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct McpDescriptor {
-    /// A name for people.
+    /// The id of the server, as in the configuration.
     #[prost(string, tag = "1")]
     pub server_name: ::prost::alloc::string::String,
-    /// The name that calls use.
+    /// The id of the server, as in the configuration.
     #[prost(string, tag = "2")]
     pub server_identifier: ::prost::alloc::string::String,
-    /// The folder of the index that describes it.
+    /// The index folder of the server.
     #[prost(string, optional, tag = "3")]
     pub folder_path: ::core::option::Option<::prost::alloc::string::String>,
-    /// What it wants an agent to know.
+    /// The server's instructions for models.
     #[prost(string, optional, tag = "4")]
     pub server_use_instructions: ::core::option::Option<::prost::alloc::string::String>,
-    /// Its tools.
+    /// The tools that the caller sees.
     #[prost(message, repeated, tag = "5")]
     pub tools: ::prost::alloc::vec::Vec<McpToolDescriptor>,
 }
-/// Where output went that is too long to be passed on.
+/// The location of output that is too long for a message.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct FileLocation {
-    /// The file.
+    /// The path of the file.
     #[prost(string, tag = "1")]
     pub file_path: ::prost::alloc::string::String,
-    /// Its size.
+    /// The size of the file in bytes.
     #[prost(int64, tag = "2")]
     pub size_bytes: i64,
-    /// How many lines it has.
+    /// The number of lines in the file.
     #[prost(int64, tag = "3")]
     pub line_count: i64,
 }
-/// Text.
+/// Text in a result.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct McpTextContent {
-    /// The text; or, where it went to a file, a sentence that says so.
+    /// The text, or a notice if it was written to a file.
     #[prost(string, tag = "1")]
     pub text: ::prost::alloc::string::String,
-    /// The file.
+    /// The file that the text was written to.
     #[prost(message, optional, tag = "2")]
     pub output_location: ::core::option::Option<FileLocation>,
 }
-/// A picture.
+/// An image in a result.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct McpImageContent {
-    /// Its bytes.
+    /// The bytes of the image.
     #[prost(bytes = "vec", tag = "1")]
     pub data: ::prost::alloc::vec::Vec<u8>,
-    /// Its type.
+    /// The MIME type of the image.
     #[prost(string, tag = "2")]
     pub mime_type: ::prost::alloc::string::String,
 }
-/// A piece of a result.
+/// A part of a result.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct McpToolResultContentItem {
-    /// What it is.
+    /// The content by kind.
     #[prost(oneof = "mcp_tool_result_content_item::Content", tags = "1, 2")]
     pub content: ::core::option::Option<mcp_tool_result_content_item::Content>,
 }
 /// Nested message and enum types in `McpToolResultContentItem`.
 pub mod mcp_tool_result_content_item {
-    /// What it is.
+    /// The content by kind.
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum Content {
-        /// Text; also what has no form of its own here, in words.
+        /// Text, or a description of content that has no form here.
         #[prost(message, tag = "1")]
         Text(super::McpTextContent),
-        /// A picture.
+        /// An image with its type.
         #[prost(message, tag = "2")]
         Image(super::McpImageContent),
     }
 }
-/// The tool ran.
+/// The result of a tool that ran.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct McpSuccess {
-    /// What it gave.
+    /// The content, in order.
     #[prost(message, repeated, tag = "1")]
     pub content: ::prost::alloc::vec::Vec<McpToolResultContentItem>,
-    /// Whether the tool itself reports a failure.
+    /// Whether the tool itself reports an error.
     #[prost(bool, tag = "2")]
     pub is_error: bool,
-    /// What it gave for programs.
+    /// The structured result, for programs.
     #[prost(message, optional, tag = "3")]
     pub structured_content: ::core::option::Option<::prost_types::Struct>,
 }
-/// There is no result.
+/// A call without a result.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct McpError {
-    /// Why.
+    /// The reason why there is no result.
     #[prost(string, tag = "1")]
     pub error: ::prost::alloc::string::String,
-    /// Whether a login to the server would help.
+    /// Whether a login at the server would help.
     #[prost(bool, tag = "2")]
     pub needs_auth: bool,
 }
-/// A person said no.
+/// A call that a person rejected.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct McpRejected {
-    /// Why, or what to do instead.
+    /// The reason, or instructions for the model.
     #[prost(string, tag = "1")]
     pub reason: ::prost::alloc::string::String,
-    /// Whether only what changes nothing may run.
+    /// Whether only calls that change nothing may run.
     #[prost(bool, tag = "2")]
     pub is_readonly: bool,
 }
-/// A rule said no.
+/// A call that a rule denied.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct McpPermissionDenied {
-    /// Which, and why.
+    /// The rule, and the reason for the denial.
     #[prost(string, tag = "1")]
     pub error: ::prost::alloc::string::String,
-    /// Whether only what changes nothing may run.
+    /// Whether only calls that change nothing may run.
     #[prost(bool, tag = "2")]
     pub is_readonly: bool,
 }
-/// How a call of a tool ended.
+/// The outcome of a tool call.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct McpResult {
-    /// One of four ways.
+    /// The outcome by kind.
     #[prost(oneof = "mcp_result::Result", tags = "1, 2, 3, 4")]
     pub result: ::core::option::Option<mcp_result::Result>,
 }
 /// Nested message and enum types in `McpResult`.
 pub mod mcp_result {
-    /// One of four ways.
+    /// The outcome by kind.
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Result {
         /// The tool ran.
         #[prost(message, tag = "1")]
         Success(super::McpSuccess),
-        /// There is no result.
+        /// The call has no result.
         #[prost(message, tag = "2")]
         Error(super::McpError),
-        /// A person said no.
+        /// A person rejected the call.
         #[prost(message, tag = "3")]
         Rejected(super::McpRejected),
-        /// A rule said no.
+        /// A rule denied the call.
         #[prost(message, tag = "4")]
         PermissionDenied(super::McpPermissionDenied),
     }
 }
-/// A call of a tool by an agent. The tool is looked for under both names.
+/// A tool call of an agent. The tool is looked up under both names.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct McpArgs {
-    /// The tool's name.
+    /// The name of the tool.
     #[prost(string, tag = "1")]
     pub name: ::prost::alloc::string::String,
-    /// The arguments.
+    /// The arguments of the call.
     #[prost(map = "string, message", tag = "2")]
     pub args: ::std::collections::HashMap<
         ::prost::alloc::string::String,
         ::prost_types::Value,
     >,
-    /// The agent's own name for the call.
+    /// The agent's own id for the call.
     #[prost(string, tag = "3")]
     pub tool_call_id: ::prost::alloc::string::String,
-    /// The server.
+    /// The id of the server, as in the configuration.
     #[prost(string, tag = "4")]
     pub provider_identifier: ::prost::alloc::string::String,
-    /// The tool's full name.
+    /// The full name of the tool.
     #[prost(string, tag = "5")]
     pub tool_name: ::prost::alloc::string::String,
 }
-/// Which resources to list.
+/// Selects the resources to list.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListMcpResourcesExecArgs {
-    /// Only those of this server.
+    /// Limits the list to this server.
     #[prost(string, optional, tag = "1")]
     pub server: ::core::option::Option<::prost::alloc::string::String>,
 }
-/// The resources of servers, or why there are none.
+/// The resources of servers, or why there is no list.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ListMcpResourcesExecResult {
-    /// One of three ways.
+    /// The list, or why there is none.
     #[prost(oneof = "list_mcp_resources_exec_result::Result", tags = "1, 2, 3")]
     pub result: ::core::option::Option<list_mcp_resources_exec_result::Result>,
 }
 /// Nested message and enum types in `ListMcpResourcesExecResult`.
 pub mod list_mcp_resources_exec_result {
-    /// One resource.
+    /// A resource of a server.
     #[derive(Clone, PartialEq, ::prost::Message)]
     pub struct McpResource {
-        /// Its address.
+        /// The URI of the resource.
         #[prost(string, tag = "1")]
         pub uri: ::prost::alloc::string::String,
-        /// Its name.
+        /// The title or name of the resource.
         #[prost(string, optional, tag = "2")]
         pub name: ::core::option::Option<::prost::alloc::string::String>,
-        /// What it is.
+        /// The server's description; empty if there is none.
         #[prost(string, optional, tag = "3")]
         pub description: ::core::option::Option<::prost::alloc::string::String>,
-        /// Its type.
+        /// The MIME type of the content.
         #[prost(string, optional, tag = "4")]
         pub mime_type: ::core::option::Option<::prost::alloc::string::String>,
-        /// The server that has it.
+        /// The id of the server, as in the configuration.
         #[prost(string, tag = "5")]
         pub server: ::prost::alloc::string::String,
-        /// What else the server says of it; what is no text is the text of JSON.
+        /// Annotations of the server; values that are not strings are JSON text.
         #[prost(map = "string, string", tag = "6")]
         pub annotations: ::std::collections::HashMap<
             ::prost::alloc::string::String,
             ::prost::alloc::string::String,
         >,
     }
-    /// One of three ways.
+    /// The list, or why there is none.
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Result {
-        /// There is a list.
+        /// The resources were listed.
         #[prost(message, tag = "1")]
         Success(super::ListMcpResourcesSuccess),
-        /// There is none.
+        /// The server has no list.
         #[prost(message, tag = "2")]
         Error(super::ListMcpResourcesError),
-        /// A person said no.
+        /// The server needs approval or is not allowed.
         #[prost(message, tag = "3")]
         Rejected(super::ListMcpResourcesRejected),
     }
@@ -267,128 +267,128 @@ pub mod list_mcp_resources_exec_result {
 /// A list of resources.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ListMcpResourcesSuccess {
-    /// The resources.
+    /// The resources, in the order of their servers.
     #[prost(message, repeated, tag = "1")]
     pub resources: ::prost::alloc::vec::Vec<list_mcp_resources_exec_result::McpResource>,
 }
-/// There is no list.
+/// A server without a list.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListMcpResourcesError {
-    /// Why.
+    /// The reason why there is no list.
     #[prost(string, tag = "1")]
     pub error: ::prost::alloc::string::String,
 }
-/// A person said no.
+/// A server that needs approval or is not allowed.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListMcpResourcesRejected {
-    /// Why.
+    /// The reason why the server is not used.
     #[prost(string, tag = "1")]
     pub reason: ::prost::alloc::string::String,
 }
-/// Which resource to read.
+/// Selects the resource to read.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ReadMcpResourceExecArgs {
-    /// The server.
+    /// The id of the server, as in the configuration.
     #[prost(string, tag = "1")]
     pub server: ::prost::alloc::string::String,
-    /// The address.
+    /// The URI of the resource.
     #[prost(string, tag = "2")]
     pub uri: ::prost::alloc::string::String,
-    /// A file for the content.
+    /// A file to write the content to.
     #[prost(string, optional, tag = "3")]
     pub download_path: ::core::option::Option<::prost::alloc::string::String>,
-    /// The agent's own name for the call.
+    /// The agent's own id for the call.
     #[prost(string, tag = "4")]
     pub tool_call_id: ::prost::alloc::string::String,
 }
-/// What a resource holds, or why nothing was read.
+/// The content of a resource, or why it was not read.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ReadMcpResourceExecResult {
-    /// One of four ways.
+    /// The outcome by kind.
     #[prost(oneof = "read_mcp_resource_exec_result::Result", tags = "1, 2, 3, 4")]
     pub result: ::core::option::Option<read_mcp_resource_exec_result::Result>,
 }
 /// Nested message and enum types in `ReadMcpResourceExecResult`.
 pub mod read_mcp_resource_exec_result {
-    /// One of four ways.
+    /// The outcome by kind.
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Result {
-        /// It was read.
+        /// The resource was read.
         #[prost(message, tag = "1")]
         Success(super::ReadMcpResourceSuccess),
-        /// It was not.
+        /// The resource was not read.
         #[prost(message, tag = "2")]
         Error(super::ReadMcpResourceError),
-        /// A person or a rule said no.
+        /// A person or a rule rejected the read.
         #[prost(message, tag = "3")]
         Rejected(super::ReadMcpResourceRejected),
-        /// There is none.
+        /// The resource is unknown.
         #[prost(message, tag = "4")]
         NotFound(super::ReadMcpResourceNotFound),
     }
 }
-/// What a resource holds.
+/// The content of a resource.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ReadMcpResourceSuccess {
-    /// Its address.
+    /// The URI of the resource.
     #[prost(string, tag = "1")]
     pub uri: ::prost::alloc::string::String,
-    /// Its name, if it is listed.
+    /// The title or name of the resource, if it is listed.
     #[prost(string, optional, tag = "2")]
     pub name: ::core::option::Option<::prost::alloc::string::String>,
-    /// What it is, if it is listed.
+    /// The server's description, if the resource is listed.
     #[prost(string, optional, tag = "3")]
     pub description: ::core::option::Option<::prost::alloc::string::String>,
-    /// Its type.
+    /// The MIME type of the content.
     #[prost(string, optional, tag = "4")]
     pub mime_type: ::core::option::Option<::prost::alloc::string::String>,
-    /// What else the server says of it.
+    /// Annotations of the server; values that are not strings are JSON text.
     #[prost(map = "string, string", tag = "7")]
     pub annotations: ::std::collections::HashMap<
         ::prost::alloc::string::String,
         ::prost::alloc::string::String,
     >,
-    /// The file that the content was to go to.
+    /// The requested file that the content was written to.
     #[prost(string, optional, tag = "8")]
     pub download_path: ::core::option::Option<::prost::alloc::string::String>,
-    /// The file that text went to because it is long.
+    /// The file that long text was written to.
     #[prost(message, optional, tag = "9")]
     pub output_location: ::core::option::Option<FileLocation>,
-    /// The content; nothing if it went to a file.
+    /// The content; empty if it was written to a file.
     #[prost(oneof = "read_mcp_resource_success::Content", tags = "5, 6")]
     pub content: ::core::option::Option<read_mcp_resource_success::Content>,
 }
 /// Nested message and enum types in `ReadMcpResourceSuccess`.
 pub mod read_mcp_resource_success {
-    /// The content; nothing if it went to a file.
+    /// The content; empty if it was written to a file.
     #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
     pub enum Content {
-        /// Text.
+        /// The content as text.
         #[prost(string, tag = "5")]
         Text(::prost::alloc::string::String),
-        /// Anything else.
+        /// The content as binary data.
         #[prost(bytes, tag = "6")]
         Blob(::prost::alloc::vec::Vec<u8>),
     }
 }
-/// Nothing was read.
+/// A resource that was not read.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ReadMcpResourceError {
-    /// Why.
+    /// The reason why it was not read.
     #[prost(string, tag = "1")]
     pub error: ::prost::alloc::string::String,
 }
-/// A person or a rule said no.
+/// A read that a person or a rule rejected.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ReadMcpResourceRejected {
-    /// Why.
+    /// The reason for the rejection.
     #[prost(string, tag = "1")]
     pub reason: ::prost::alloc::string::String,
 }
-/// There is no such resource.
+/// A resource that is unknown.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ReadMcpResourceNotFound {
-    /// The address that was asked for.
+    /// The requested URI.
     #[prost(string, tag = "1")]
     pub uri: ::prost::alloc::string::String,
 }

@@ -18,7 +18,6 @@ pub(super) struct CallMessage {
     pub(super) method: &'static str,
     pub(super) params: String,
     pub(super) headers: Vec<(String, String)>,
-    /// Whether the request asks the server to run the call as a task.
     pub(super) as_task: AsTask,
 }
 
@@ -42,7 +41,6 @@ impl CallMessage {
         message
     }
 
-    /// Returns the parameters with additional members.
     pub(super) fn with_members(&self, members: &str) -> String {
         let open = self.params.strip_suffix('}').unwrap_or(&self.params);
         format!("{open},{members}}}")
@@ -71,7 +69,7 @@ fn headers(call: &ResolvedCall) -> Vec<(String, String)> {
     param_headers(&schema, &arguments).unwrap_or_default()
 }
 
-/// Removes the argument at a JSON pointer into the tool's schema.
+/// Removes the argument that a JSON pointer into the tool's schema describes.
 fn remove_argument(arguments: &mut Value, place: &str) {
     let names: Vec<String> = place
         .split("/properties/")
@@ -98,7 +96,7 @@ pub(super) struct ResultMembers<'a> {
 }
 
 impl<'a> ResultMembers<'a> {
-    /// Returns `None` if the result is not an object or repeats a member: its meaning is ambiguous.
+    /// Returns `None` if the result is not an object, or if a repeated member makes it ambiguous.
     pub(super) fn parse(result: &'a Json) -> Option<Self> {
         let mut shape = Self::default();
         let mut twice = false;

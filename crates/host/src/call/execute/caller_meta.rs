@@ -11,7 +11,7 @@ use crate::call::execute::run::ExecContext;
 
 const CAPABILITIES_KEY: &str = "io.modelcontextprotocol/clientCapabilities";
 const LOG_LEVEL_KEY: &str = "io.modelcontextprotocol/logLevel";
-/// Capabilities that determine which server requests the caller can answer.
+/// Capabilities that say which requests of the server the caller can answer.
 const ANSWER_CAPABILITIES: [&str; 3] = ["elicitation", "sampling", "roots"];
 
 impl ExecContext<'_> {
@@ -19,6 +19,7 @@ impl ExecContext<'_> {
     pub(super) fn meta(&self, whom: Destination<'_>) -> Vec<(&'static str, String)> {
         let mut members = Vec::new();
         let stance = whom.peer.protocol();
+        // A legacy server learned the capabilities once, when the connection was initialized.
         if stance.revision.era() == Era::Legacy {
             return members;
         }
@@ -48,6 +49,7 @@ fn merge_cached(ours: String, theirs: String) -> Option<String> {
         return answer.clone();
     }
     let answer = merge_capabilities(&asked.0, &asked.1);
+    // The front is the newest entry, so this drops the oldest.
     known.truncate(MAX_CACHED - 1);
     known.push_front((asked, answer.clone()));
     answer

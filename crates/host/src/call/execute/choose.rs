@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 pub(super) struct ChosenConnection {
     pub(super) instance: Instance,
     pub(super) peer: Peer,
-    /// Counts the call from now on, so that the next choice sees this instance as busier.
+    /// Counts the call as running on the instance, for the next choice.
     pub(super) in_use: CallGuard,
 }
 
@@ -21,6 +21,7 @@ pub(super) async fn choose_connection(
     fleet: &Published<Fleet>,
     limit: Duration,
 ) -> Result<ChosenConnection, Outcome> {
+    // The leased connection has the definitions that the caller saw, so it comes first.
     if let Some(chosen) = pick(call.server()) {
         return Ok(chosen);
     }
@@ -49,7 +50,7 @@ fn pick(server: &Server) -> Option<ChosenConnection> {
     Some(ChosenConnection { instance: instance.clone(), peer: peer.clone(), in_use })
 }
 
-/// Returns the server in the current fleet if its definition still matches the lease.
+/// Returns the server in the current fleet, if its definition still matches the lease.
 fn same_server<'f>(call: &ResolvedCall, fleet: &'f Fleet) -> Result<&'f Server, Outcome> {
     let target = call.target();
     let Some(server) = fleet.servers.get(target.server.as_str()) else {
@@ -68,7 +69,7 @@ fn same_server<'f>(call: &ResolvedCall, fleet: &'f Fleet) -> Result<&'f Server, 
     Ok(server)
 }
 
-/// Returns `Ok` if the server may still become ready, so that waiting makes sense.
+/// Returns `Ok` if waiting makes sense because the server may still become ready.
 fn may_still_come(server: &Server) -> Result<(), Outcome> {
     let id = &server.id;
     let not_ready = |why: String| Outcome::not_sent("not_ready", format!("server `{id}`: {why}"));
@@ -80,7 +81,7 @@ fn may_still_come(server: &Server) -> Result<(), Outcome> {
             let resting = server.instances.iter().filter(|instance| open(instance));
             match resting.filter_map(|instance| instance.health.breaker_reason()).next() {
                 Some(why) => Err(not_ready(why).with_hint(format!(
-                    "it is probed in the background; `switchboard doctor {id}`"
+                    "it is probed in the background; run `switchboard doctor {id}`"
                 ))),
                 // The connection closed a moment ago; the next fleet update reports it.
                 None => Ok(()),

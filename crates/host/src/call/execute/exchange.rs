@@ -46,10 +46,9 @@ pub(super) enum ExchangeResult {
     Task(Box<TaskSnapshot>),
 }
 
-/// The reason that an exchange ended without an answer.
+/// Why an exchange ended without an answer.
 pub(super) enum ExchangeError {
     Request(RequestError),
-    /// The call ends with this outcome.
     Over(Outcome),
 }
 
@@ -119,15 +118,14 @@ pub(super) async fn exchange(
             Ok(Err(stop)) => return Err(stop),
             Err(_) => return Err(RequestError::TimedOut(deadlines.total).into()),
         }
-        // The server has seen the call: later errors no longer prove that it did not run.
         had_it = true;
     }
     let why = format!("the server asked for input more than {MAX_ROUNDS} times");
     Err(RequestError::Protocol(why).into())
 }
 
-/// Maps errors after the first input round to `Unknown`: the server already had the call, so a
-/// later error does not prove that it did not run.
+/// Maps errors after the first input round to `Unknown`: the server has seen the call, so they do
+/// not prove that it did not run.
 fn after_input_round(error: RequestError) -> RequestError {
     match error {
         RequestError::NotSent(_)
@@ -140,13 +138,10 @@ fn after_input_round(error: RequestError) -> RequestError {
     }
 }
 
-/// The step that follows a result.
 enum NextStep {
     /// Another round, with these parameters.
     Round(String),
-    /// The result is final.
     Done,
-    /// The call continues as a task.
     Task(Box<TaskSnapshot>),
 }
 
@@ -173,7 +168,7 @@ async fn next_round(
             return Ok(NextStep::Task(Box::new(seen)));
         }
         Some(other) => {
-            let why = format!("the result is of the unknown type {other}");
+            let why = format!("unknown result type {other}");
             return Err(RequestError::Protocol(why).into());
         }
     }
@@ -188,7 +183,7 @@ async fn next_round(
         members.push(format!(r#""requestState":{state}"#));
     }
     if members.is_empty() {
-        let why = "the server asks for input without saying which";
+        let why = "the server requires input, but requests none";
         return Err(RequestError::Protocol(why.to_owned()).into());
     }
     Ok(NextStep::Round(message.with_members(&members.join(","))))
@@ -202,25 +197,23 @@ struct InputRequest<'a> {
     params: Option<&'a RawValue>,
 }
 
-/// The reason that a server's request for input has no answer.
+/// Why a server's request for input has no answer.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum InputError {
     /// The request cannot be parsed, or its method is not supported.
     #[error("{0}")]
     Invalid(String),
-    /// The request was not answered.
-    #[error("it asked for `{method}`, and there was no answer: {why}")]
+    #[error("its request `{method}` was not answered: {why}")]
     Unanswered { method: String, why: RpcError },
 }
 
 impl InputError {
-    /// Converts the error into the end of the call. The server has returned and is not waiting, so
-    /// an unanswered request is a definite failure, not an unknown outcome.
     fn into_exchange_error(self, server: &str) -> ExchangeError {
         match self {
             Self::Invalid(why) => RequestError::Protocol(why).into(),
+            // A failure and not unknown: the server has returned and does not wait for an answer.
             Self::Unanswered { .. } => {
-                let message = format!("server `{server}` cannot go on: {self}");
+                let message = format!("server `{server}` cannot continue: {self}");
                 ExchangeError::Over(Outcome::failed("unanswered", message))
             }
         }
@@ -230,7 +223,6 @@ impl InputError {
 /// The reply to an elicitation that was not answered.
 const CANCELLED_ANSWER: &str = r#"{"action":"cancel"}"#;
 
-/// Answers all input requests of a server.
 pub(super) async fn answer_all(
     asked: &str,
     server: &str,
@@ -238,18 +230,21 @@ pub(super) async fn answer_all(
     reach: &ExecContext<'_>,
 ) -> Result<Map<String, Value>, InputError> {
     let unreadable =
-        |error| InputError::Invalid(format!("what the server asks cannot be read: {error}"));
+        |error| InputError::Invalid(format!("the server's input request cannot be read: {error}"));
     // Borrowed, not parsed to `Value`: only the raw bytes keep the order of a form's fields.
     let asked: BTreeMap<String, InputRequest<'_>> =
         serde_json::from_str(asked).map_err(unreadable)?;
     // Concurrent, so that a relay can batch the requests for its own client.
     let answering = asked.into_iter().map(async |(key, InputRequest { method, params })| {
         let params = params.map(Json::from);
-        let target = Some(name);
-        let call = Some(reach.tag);
-        let params = params.as_ref();
-        let named = Some(key.as_str());
-        let asking = ServerRequest { server, target, call, key: named, method: &method, params };
+        let asking = ServerRequest {
+            server,
+            target: Some(name),
+            call: Some(reach.tag),
+            key: Some(key.as_str()),
+            method: &method,
+            params: params.as_ref(),
+        };
         let answer = match reach.answer(asking).await {
             Ok(answer) => answer,
             Err(error) if error.code == RpcError::METHOD_NOT_FOUND => {

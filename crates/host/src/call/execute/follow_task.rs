@@ -1,11 +1,12 @@
 //! Follows a task to its end: polls it, answers its requests for input, fetches its result.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::pin::Pin;
 use std::time::Duration;
 
 use serde_json::json;
+use serde_json::value::RawValue;
 use switchboard_core::{Event, EventKind, TaskHandle, TaskPlace, TaskState, TaskStatus};
 use switchboard_wire::{Era, Json, Peer, Request, RpcError};
 use tokio::sync::broadcast;
@@ -29,12 +30,12 @@ const MAX_WAIT: Duration = Duration::from_secs(24 * 3_600);
 /// How long fetching the result of a finished task may take.
 const FETCH_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// The state in which following a task ended.
+/// How following a task ended.
 #[derive(Debug)]
 pub(super) enum TaskEnd {
     Result(Json),
     Failed(RpcError),
-    /// The task was cancelled by the server, not by us.
+    /// Cancelled by the server, not by us.
     Cancelled(Option<String>),
     /// The server no longer knows the task.
     Lost(String),
@@ -42,14 +43,12 @@ pub(super) enum TaskEnd {
     Broken(String),
     /// The server cannot be reached.
     Away(String),
-    /// The task was still running at the deadline.
     Running,
 }
 
-/// Follows one task.
+/// A task to follow, and its context.
 pub(super) struct TaskFollower<'a, A> {
     pub(super) place: TaskPlace,
-    /// The tool's name, for questions to a person.
     pub(super) name: &'a str,
     pub(super) task: &'a TaskHandle,
     pub(super) context: &'a ExecContext<'a>,
@@ -60,13 +59,11 @@ pub(super) struct TaskFollower<'a, A> {
 type SideWork<'a> = Pin<Box<dyn Future<Output = SideResult> + Send + 'a>>;
 
 enum SideResult {
-    /// The response to the request for the result.
     Result(Result<Json, TaskRequestError>),
     /// The task's requests for input were answered, or failed.
     Answered(Result<(), String>),
 }
 
-/// State kept between polls.
 struct FollowState<'a> {
     side_work: Option<SideWork<'a>>,
     answered: BTreeSet<String>,
@@ -83,6 +80,7 @@ impl<A: TaskObserver> TaskFollower<'_, A> {
     }
 
     async fn run(&self, first: Duration) -> TaskEnd {
+        // Subscribed before the first poll, so that no change is missed in between.
         let mut news = self.context.events.watch_without_calls();
         let mut memory = FollowState {
             side_work: None,
@@ -116,7 +114,6 @@ impl<A: TaskObserver> TaskFollower<'_, A> {
         TaskEnd::Running
     }
 
-    /// Subscribes to the task's notifications, if the server is modern.
     async fn listen(&self) {
         if self.task.era == Era::Modern
             && let Ok(peer) = self.peer().await
@@ -138,6 +135,7 @@ impl<A: TaskObserver> TaskFollower<'_, A> {
             Err(TaskRequestError::Later(why)) if memory.last_heard.elapsed() > SILENCE_TIMEOUT => {
                 return Err(TaskEnd::Away(why));
             }
+            // A restarting server may still have the task, so keep polling for a while.
             Err(TaskRequestError::Later(_) | TaskRequestError::Error(_)) => return Ok(None),
         };
         memory.last_heard = Instant::now();
@@ -192,7 +190,7 @@ impl<A: TaskObserver> TaskFollower<'_, A> {
             return Ok(());
         }
         let peer = peer.clone();
-        let beside: SideWork<'s> = match (self.task.era, &seen.input_requests) {
+        let work: SideWork<'s> = match (self.task.era, &seen.input_requests) {
             // A legacy server sends its questions as requests while `tasks/result` is pending.
             (Era::Legacy, _) => Box::pin(async move {
                 SideResult::Result(
@@ -204,6 +202,7 @@ impl<A: TaskObserver> TaskFollower<'_, A> {
                 let asked =
                     unanswered_requests(asked, &memory.answered).map_err(TaskEnd::Broken)?;
                 let Some((asked, keys)) = asked else { return Ok(()) };
+                // The server lists a request until it has processed the answer to it.
                 memory.answered.extend(keys);
                 Box::pin(async move { SideResult::Answered(self.update(&peer, &asked).await) })
             }
@@ -213,16 +212,15 @@ impl<A: TaskObserver> TaskFollower<'_, A> {
             let why = format!("the server asked for input more than {MAX_ROUNDS} times");
             return Err(TaskEnd::Broken(why));
         }
-        memory.side_work = Some(beside);
+        memory.side_work = Some(work);
         Ok(())
     }
 
     async fn update(&self, peer: &Peer, asked: &Json) -> Result<(), String> {
-        let whom = (self.place.server.as_str(), self.name);
-        let answers = answer_all(asked.as_str(), whom.0, whom.1, self.context).await;
+        let answers = answer_all(asked.as_str(), &self.place.server, self.name, self.context).await;
         let answers = answers.map_err(|error| error.to_string())?;
         let update = task_requests::update(peer, self.task, answers).await;
-        update.map_err(|error| format!("the server did not take our answers: {error}"))
+        update.map_err(|error| format!("the server rejected our answers: {error}"))
     }
 
     /// Handles finished side work; returns the end of the task, if this is it.
@@ -232,8 +230,8 @@ impl<A: TaskObserver> TaskFollower<'_, A> {
             // The next poll shows the state of the task.
             SideResult::Result(Err(_)) | SideResult::Answered(Ok(())) => None,
             SideResult::Answered(Err(why)) => {
-                // Without an answer the task would wait forever; the outcome reports why it was
-                // cancelled.
+                // Without an answer the task would wait forever. If it cannot be cancelled either,
+                // the outcome still reports the reason.
                 if let Ok(peer) = self.peer().await {
                     _ = task_requests::cancel(&peer, self.task, FETCH_TIMEOUT).await;
                 }
@@ -242,8 +240,7 @@ impl<A: TaskObserver> TaskFollower<'_, A> {
         }
     }
 
-    /// Returns the end of a finished task. A modern snapshot contains it; a legacy one needs
-    /// `tasks/result`.
+    /// Returns the end of a finished task, which only a modern snapshot contains.
     async fn fetch_end(
         &self,
         peer: &Peer,
@@ -257,12 +254,13 @@ impl<A: TaskObserver> TaskFollower<'_, A> {
                 (_, Some(error)) if failed => TaskEnd::Failed(error),
                 (None, None) if failed => TaskEnd::Failed(RpcError::new(0, said)),
                 (Some(result), _) => TaskEnd::Result(result),
-                (None, _) => TaskEnd::Broken("the task is done and has no result".to_owned()),
+                (None, _) => TaskEnd::Broken("the task completed without a result".to_owned()),
             };
         }
-        if let Some(beside) = memory.side_work.take()
+        // A pending `tasks/result` already has the answer; a second request would be redundant.
+        if let Some(work) = memory.side_work.take()
             && let Ok(SideResult::Result(Ok(result))) =
-                tokio::time::timeout(FETCH_TIMEOUT, beside).await
+                tokio::time::timeout(FETCH_TIMEOUT, work).await
         {
             return TaskEnd::Result(result);
         }
@@ -299,11 +297,9 @@ fn unanswered_requests(
     asked: &Json,
     answered: &BTreeSet<String>,
 ) -> Result<Option<(Json, Vec<String>)>, String> {
-    use std::collections::BTreeMap;
-
-    use serde_json::value::RawValue;
-    let all: BTreeMap<String, &RawValue> =
-        asked.read().map_err(|error| format!("what the server asks cannot be read: {error}"))?;
+    let all: BTreeMap<String, &RawValue> = asked
+        .read()
+        .map_err(|error| format!("the server's input request cannot be read: {error}"))?;
     let new: BTreeMap<_, _> = all.into_iter().filter(|(key, _)| !answered.contains(key)).collect();
     if new.is_empty() {
         return Ok(None);
@@ -312,11 +308,11 @@ fn unanswered_requests(
     Ok(Some((Json::from_trusted(text), new.into_keys().collect())))
 }
 
-/// Returns the delay before the next poll: the server's interval, clamped, with jitter so that
-/// tasks are not polled in lockstep.
+/// Returns the delay before the next poll: the server's interval, clamped and with jitter.
 pub(super) fn poll_delay(wished: Option<Duration>, task: &str, look: u64) -> Duration {
     let wait =
         wished.unwrap_or(DEFAULT_POLL_INTERVAL).clamp(POLL_INTERVAL_RANGE.0, POLL_INTERVAL_RANGE.1);
+    // The jitter spreads the polls of tasks that started together; a hash makes it reproducible.
     let mut hasher = DefaultHasher::new();
     (task, look).hash(&mut hasher);
     let step = u32::try_from(hasher.finish() % 1_000).unwrap_or(0);
@@ -324,9 +320,9 @@ pub(super) fn poll_delay(wished: Option<Duration>, task: &str, look: u64) -> Dur
 }
 
 /// Waits for the side work; pends forever if there is none.
-async fn await_side_work(beside: &mut Option<SideWork<'_>>) -> SideResult {
-    match beside {
-        Some(beside) => beside.as_mut().await,
+async fn await_side_work(work: &mut Option<SideWork<'_>>) -> SideResult {
+    match work {
+        Some(work) => work.as_mut().await,
         None => std::future::pending().await,
     }
 }

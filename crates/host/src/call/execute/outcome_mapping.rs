@@ -8,7 +8,7 @@ use switchboard_wire::{Json, RequestError};
 use crate::call::execute::call_message::ResultMembers;
 use crate::call::execute::follow_task::TaskEnd;
 
-/// Returns the outcome of a call that was answered with a result.
+/// Returns the outcome of a call that the server answered with a result.
 pub(super) fn outcome_from_result(target: &Target, result: Json) -> Outcome {
     let bytes = result.bytes().clone();
     let Some(shape) = ResultMembers::parse(&result) else {
@@ -50,7 +50,8 @@ pub(super) fn outcome_from_error(target: &Target, error: &RequestError) -> Outco
             "timeout",
             format!("server `{server}`: {error}; the call may have run"),
         )
-        .with_hint(format!("a longer `timeout` (in seconds) for `{server}` gives it more time")),
+        .with_hint(format!("raise `timeout` (in seconds) of server `{server}`")),
+        // An answer that cannot be understood may belong to a call that ran.
         RequestError::Protocol(_) => {
             Outcome::unknown("protocol_error", format!("server `{server}`: {error}"))
         }
@@ -83,8 +84,7 @@ pub(super) fn outcome_from_error(target: &Target, error: &RequestError) -> Outco
                     }
                 }
                 300..=399 => Outcome::refused("redirect", said),
-                // Servers send these statuses before they run a handler; all others may come from
-                // the tool.
+                // Servers send these before they run a handler; others may come from the tool.
                 400 | 404..=406 | 411 | 413..=415 | 417 | 421 | 426 | 428 | 431 => {
                     Outcome::refused("http_error", said)
                 }
@@ -102,6 +102,7 @@ pub(super) const fn is_server_failure(error: &RequestError) -> bool {
         | RequestError::NotSent(_)
         | RequestError::Untrusted(_) => true,
         RequestError::Http { status, .. } => *status >= 500,
+        // These are answers: the server is alive.
         RequestError::Rpc(_) | RequestError::Protocol(_) => false,
     }
 }
@@ -122,23 +123,23 @@ pub(super) fn outcome_from_task_end(
         },
         TaskEnd::Failed(error) => Outcome::failed(
             "task_failed",
-            format!("server `{server}` says that its task `{id}` failed: {error}"),
+            format!("server `{server}` reports that task `{id}` failed: {error}"),
         ),
         TaskEnd::Cancelled(said) => {
             let said = said.map(|said| format!(": {said}")).unwrap_or_default();
-            let message = format!("server `{server}` says that its task `{id}` was given up{said}");
+            let message = format!("server `{server}` cancelled task `{id}`{said}");
             Outcome::cancelled("by_server", message)
         }
         TaskEnd::Lost(why) => Outcome::unknown(
             "task_lost",
-            format!("server `{server}` does not know the task `{id}` any more: {why}"),
+            format!("server `{server}` no longer knows the task `{id}`: {why}"),
         ),
         TaskEnd::Broken(why) => {
             let message = format!("server `{server}`, task `{id}`: {why}");
             Outcome::unknown("protocol_error", message)
         }
         TaskEnd::Away(why) => {
-            let message = format!("its task `{id}` may still run: {why}");
+            let message = format!("its task `{id}` may still be running: {why}");
             Outcome::unknown(Outcome::TASK_AWAY, message)
         }
         TaskEnd::Running => still_running(server, task),
@@ -147,7 +148,7 @@ pub(super) fn outcome_from_task_end(
 
 /// Returns the outcome of a call that continues as a detached task.
 pub(super) fn still_running(server: &str, task: &TaskHandle) -> Outcome {
-    let message = format!("server `{server}` goes on with it as task `{}`", task.id);
+    let message = format!("server `{server}` continues it as task `{}`", task.id);
     Outcome::unknown(Outcome::TASK_RUNNING, message)
 }
 
@@ -155,6 +156,6 @@ pub(super) fn still_running(server: &str, task: &TaskHandle) -> Outcome {
 pub(super) fn result_too_long(length: usize, limit: usize) -> Outcome {
     Outcome::new(OutcomeKind::InvalidOutput)
         .with_reason("too_long")
-        .with_message(format!("it ran, but its result has {length} bytes, more than {limit}"))
-        .with_hint("raise `settings.resultLimitBytes`, or ask for less")
+        .with_message(format!("the call ran, but its result has {length} bytes, more than {limit}"))
+        .with_hint("raise `settings.resultLimitBytes`, or request less")
 }

@@ -1,4 +1,4 @@
-//! Tasks that are resumed later, possibly in another process.
+//! Tasks of earlier calls, possibly of another process: finished, cancelled, inspected, listed.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::call::execute::task_connection::{TaskConnectionError, task_connection
 use crate::call::execute::task_requests;
 use crate::call::execute::task_requests::TaskRequestError;
 
-/// How long a server may take to cancel a task.
+/// How long a server may take to cancel a task, while the caller waits.
 const CANCEL_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A task to resume.
@@ -44,10 +44,7 @@ pub(crate) async fn finish_task(
     outcome_from_task_end(ended, target, task, reach.result_limit_bytes)
 }
 
-/// Cancels a task at its server.
-///
-/// # Errors
-/// Returns why the task may still be running.
+/// Cancels a task at its server; the error says why it may still be running.
 pub(crate) async fn cancel_task(
     fleet: &Published<Fleet>,
     place: &TaskPlace,
@@ -60,10 +57,7 @@ pub(crate) async fn cancel_task(
     cancelling.map_err(|error| error.to_string())
 }
 
-/// Returns the current state of a task.
-///
-/// # Errors
-/// Returns why the state is not available.
+/// Returns the current state of a task; the error says why it is not available.
 pub(crate) async fn get_task_state(
     fleet: &Published<Fleet>,
     place: &TaskPlace,
@@ -82,11 +76,7 @@ pub(crate) async fn get_task_state(
     }
 }
 
-/// Lists the tasks of a server. Only legacy servers have such a list, and only some; the result is
-/// empty for others.
-///
-/// # Errors
-/// Returns why the list is not available.
+/// Lists the tasks of a server; empty for servers without such a list.
 pub(crate) async fn list_tasks(
     fleet: &Published<Fleet>,
     server: &str,
@@ -104,6 +94,7 @@ pub(crate) async fn list_tasks(
         Ok(seen) => {
             Ok(seen.into_iter().map(|TaskSnapshot { handle, state, .. }| (handle, state)).collect())
         }
+        // The list is an optional capability.
         Err(RequestError::Rpc(error)) if error.code == RpcError::METHOD_NOT_FOUND => Ok(Vec::new()),
         Err(error) => Err(error.to_string()),
     }

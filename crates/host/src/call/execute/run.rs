@@ -26,20 +26,19 @@ use crate::call::execute::outcome_mapping::{
 use crate::call::execute::task::TaskSnapshot;
 use crate::call::execute::task_mode::TaskMode;
 
-/// Maximum number of attempts, where a retry is safe.
+/// Maximum number of attempts, if retries are safe.
 const MAX_ATTEMPTS: u32 = 3;
 /// Delay before the first retry; the second is four times as long.
 const RETRY_DELAY: Duration = Duration::from_millis(250);
-/// Maximum duration of a call, regardless of reported progress.
+/// Maximum duration of a call, however much progress it reports.
 pub(super) const MAX_CALL_DURATION: Duration = Duration::from_secs(30 * 60);
 
 /// The context in which a call is executed.
 pub(crate) struct ExecContext<'a> {
     /// The current fleet, for calls whose leased connection is gone.
     pub fleet: &'a Published<Fleet>,
-    /// Answers requests of the server during the call.
     pub answers: &'a Arc<dyn Answers>,
-    /// The caller's own answers, if it does not leave them to the host.
+    /// The caller's own answers, if it has any.
     pub own_answers: Option<&'a Arc<dyn Answers>>,
     /// Log level that the caller requests from a modern server.
     pub log_level: Option<&'a str>,
@@ -50,17 +49,14 @@ pub(crate) struct ExecContext<'a> {
     pub tag: u64,
     /// How long a call waits for a server that is starting.
     pub start_limit: Duration,
-    /// Maximum size of a result.
     pub result_limit_bytes: usize,
-    /// Source of task and elicitation notifications.
+    /// The source of task and elicitation notifications.
     pub events: &'a Events,
-    /// Records the requests of the server.
     pub timeline: &'a CallTimeline,
     pub task_mode: TaskMode,
 }
 
 impl ExecContext<'_> {
-    /// Answers a request of the server, and records it on the timeline.
     pub(super) fn answer<'a>(&'a self, asking: ServerRequest<'a>) -> AnswerFuture<'a> {
         record_on_timeline(Some(self.timeline), asking, self.answers.answer(asking))
     }
@@ -68,14 +64,13 @@ impl ExecContext<'_> {
 
 /// Observes the state of a task.
 pub(crate) trait TaskObserver: Sync {
-    /// Called when the state of the task has changed.
     fn task_updated(&self, task: &TaskHandle, state: &TaskState)
     -> impl Future<Output = ()> + Send;
 }
 
-/// Observes attempts: called before the first byte of each one is sent, and may stop it.
+/// Observes the attempts of a call, and can stop them.
 pub(crate) trait AttemptObserver: TaskObserver {
-    /// Called before attempt `attempt` is sent to instance `instance`; an error stops the call.
+    /// Called before the first byte of an attempt is sent; an error stops the call.
     fn before_attempt(
         &self,
         instance: usize,
@@ -91,7 +86,7 @@ pub(crate) trait AttemptObserver: TaskObserver {
     ) -> impl Future<Output = ()> + Send;
 }
 
-/// Runs `permitted`; each attempt is announced to `intent` before its first byte is sent.
+/// Runs a permitted call, and announces each attempt to `intent` before its first byte is sent.
 pub(crate) async fn run(
     permitted: &PermittedCall,
     reach: &ExecContext<'_>,
@@ -118,16 +113,14 @@ pub(crate) async fn run(
         let health = &chosen.instance.health;
         let deadlines = if attempt == 1 { deadlines } else { deadlines.within(left) };
         let whom = Destination { peer: &chosen.peer, server: &target.server, name: &target.name };
-        let settled = exchange(whom, &message, deadlines, reach).await;
-        let error = match settled {
+        let error = match exchange(whom, &message, deadlines, reach).await {
             Ok(answered) => {
                 health.record_success();
                 return match answered {
                     ExchangeResult::Result(result) => bounded_outcome(call, result, reach),
                     ExchangeResult::Task(seen) => {
-                        let server = target.server.clone();
                         let instance = chosen.instance.number;
-                        let place = TaskPlace { server, instance };
+                        let place = TaskPlace { server: target.server.clone(), instance };
                         // Boxed: the future is large, and most calls do not need it.
                         let end = began + MAX_CALL_DURATION;
                         Box::pin(follow_task(call, place, &seen, reach, intent, end)).await
@@ -163,7 +156,6 @@ fn bounded_outcome(call: &ResolvedCall, result: Json, reach: &ExecContext<'_>) -
     }
 }
 
-/// Follows the task that a call has become, unless the caller detached.
 async fn follow_task(
     call: &ResolvedCall,
     place: TaskPlace,
@@ -174,6 +166,7 @@ async fn follow_task(
 ) -> Outcome {
     let target = call.target();
     let task = &seen.handle;
+    // Recorded first: after a crash, another process can find and finish the task.
     intent.became_task(&place, task, &seen.state).await;
     if reach.task_mode == TaskMode::Detach {
         return still_running(&target.server, task);
@@ -198,6 +191,7 @@ fn pause_before_retry(call: &ResolvedCall, error: &RequestError, attempt: u32) -
     }
     let pause = RETRY_DELAY * 4_u32.pow(attempt - 1);
     match error {
+        // Provably not sent, so even a call that must not run twice can be retried.
         RequestError::NotSent(_) => Some(pause),
         // Rejected before it ran; the server says when to retry.
         RequestError::Http { status: 408 | 425 | 429, retry_after: Some(after), .. } => {
@@ -215,9 +209,9 @@ fn pause_before_retry(call: &ResolvedCall, error: &RequestError, attempt: u32) -
     }
 }
 
-/// Returns whether a call may run twice. Only the operator's configuration decides that for tools,
-/// never the server's own annotations.
+/// Returns whether a call may run twice.
 fn is_repeatable(call: &ResolvedCall) -> bool {
+    // For tools, only the configuration decides: the server's own annotations may be wrong.
     let settings = call.server().config.as_ref().and_then(|config| {
         config.tools.get(&call.target().name).map(|tool| tool.read_only || tool.idempotent)
     });

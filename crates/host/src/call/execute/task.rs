@@ -51,10 +51,10 @@ impl TaskSnapshot {
             Era::Modern => (members.ttl_ms, members.poll_interval_ms),
         };
         let word = members.status.ok_or("the task has no status")?;
-        let status = TaskStatus::parse(&word)
-            .ok_or_else(|| format!("the task has the unknown status `{word}`"))?;
+        let status =
+            TaskStatus::parse(&word).ok_or_else(|| format!("unknown task status `{word}`"))?;
         let poll = poll.and_then(milliseconds);
-        let id = members.task_id.filter(|id| !id.is_empty()).ok_or("the task has no name")?;
+        let id = members.task_id.filter(|id| !id.is_empty()).ok_or("the task has no id")?;
         let error = members
             .error
             .map(|error| RpcError::new(error.code.unwrap_or(0), error.message.unwrap_or_default()));
@@ -68,10 +68,7 @@ impl TaskSnapshot {
     }
 }
 
-/// Returns the task that a call has become, if its result is one.
-///
-/// # Errors
-/// Returns an error if the result contains a task that is invalid.
+/// Returns the task that a call has become, if its result is one. Fails if the task is invalid.
 pub(super) fn parse_created_task(result: &Json, era: Era) -> Result<Option<TaskSnapshot>, String> {
     #[derive(Deserialize)]
     struct CreatedTask<'a> {
@@ -84,6 +81,7 @@ pub(super) fn parse_created_task(result: &Json, era: Era) -> Result<Option<TaskS
     }
     let Ok(created) = result.read::<CreatedTask<'_>>() else { return Ok(None) };
     match era {
+        // A tool's own result may have a `task` member too, but then it also has `content`.
         Era::Legacy => match (created.task, created.content) {
             (Some(task), None) => TaskSnapshot::parse(&Json::from(task), era).map(Some),
             _ => Ok(None),
@@ -98,7 +96,7 @@ pub(super) fn parse_created_task(result: &Json, era: Era) -> Result<Option<TaskS
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
-    reason = "what is no sensible number of milliseconds is left out before"
+    reason = "numbers out of range are rejected before the cast"
 )]
 fn milliseconds(number: f64) -> Option<Duration> {
     let sensible = number.is_finite() && (0.0..1e15).contains(&number);

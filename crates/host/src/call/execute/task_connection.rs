@@ -1,4 +1,4 @@
-//! The connection used for requests about a task; it may be newer than the one that created it.
+//! The connection for requests about a task, which may be newer than the one that created it.
 
 use std::time::Duration;
 
@@ -7,12 +7,12 @@ use switchboard_core::{Published, TaskPlace};
 use switchboard_wire::{Era, Peer};
 use tokio::time::{Instant, timeout_at};
 
-/// The reason that requests about a task cannot be sent.
+/// Why requests about a task cannot be sent.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum TaskConnectionError {
     /// The server is no longer configured, or changed its era: the task is lost.
     Removed(String),
-    /// The server cannot be reached at the moment.
+    /// The server cannot be reached for now.
     Away(String),
 }
 
@@ -35,6 +35,7 @@ pub(super) async fn task_connection(
             return require_era(peer, era, id);
         }
         match &server.status {
+            // Waiting does not help: these states change only when a person acts.
             ServerStatus::Disabled
             | ServerStatus::NeedsApproval
             | ServerStatus::NotAllowed(_)
@@ -55,13 +56,12 @@ fn instance_peer(server: &Server, number: usize) -> Option<Peer> {
     instance.peer.clone().filter(|peer| !peer.is_closed())
 }
 
-/// Rejects a connection of another era: the task APIs share nothing, so a server that changed its
-/// era no longer has the task.
+/// Rejects a connection of another era, whose tasks are unrelated: the task is lost.
 fn require_era(peer: Peer, era: Era, server: &str) -> Result<Peer, TaskConnectionError> {
     if peer.protocol().revision.era() == era {
         Ok(peer)
     } else {
-        let why = format!("server `{server}` speaks another revision of the protocol by now");
+        let why = format!("server `{server}` now speaks another protocol revision");
         Err(TaskConnectionError::Removed(why))
     }
 }

@@ -25,7 +25,7 @@ pub(super) enum AsTask {
 }
 
 impl AsTask {
-    /// Decides whether to ask for a task. Only revision 2025-11-25 lets the caller choose: older
+    /// Decides whether to request a task. Only revision 2025-11-25 leaves that to the caller: older
     /// ones have no tasks, and in newer ones the server decides.
     pub(crate) fn for_call(call: &ResolvedCall, wish: TaskMode) -> Self {
         let target = call.target();
@@ -49,7 +49,7 @@ impl AsTask {
 }
 
 /// Returns whether the server declares tasks for tool calls; the tool's own declaration is not
-/// sufficient.
+/// sufficient by the specification.
 fn supports_tasks(agreement: &Agreement) -> bool {
     let declared: Value = agreement.capabilities.read().unwrap_or_default();
     agreement.revision == Revision::NEWEST_LEGACY

@@ -12,15 +12,14 @@ use crate::call::execute::task::TaskSnapshot;
 
 /// Timeout of one request about a task.
 const REQUEST_TIMEOUT: Duration = Duration::from_secs(20);
-/// Maximum number of pages read from a server's list of tasks.
+/// Maximum number of pages of a task list, since a faulty server may never end it.
 const MAX_PAGES: usize = 20;
 
-/// The reason that a request about a task failed.
+/// Why a request about a task failed.
 #[derive(Debug)]
 pub(super) enum TaskRequestError {
     /// The server does not know the task.
     Forgotten(String),
-    /// The response is not valid.
     Broken(String),
     /// No usable response; a later request may succeed.
     Later(String),
@@ -37,12 +36,12 @@ pub(super) async fn get(peer: &Peer, task: &TaskHandle) -> Result<TaskSnapshot, 
     if seen.handle.id == task.id {
         Ok(seen)
     } else {
-        Err(TaskRequestError::Broken("the server told of another task".to_owned()))
+        Err(TaskRequestError::Broken("the server described another task".to_owned()))
     }
 }
 
-/// Requests the result of a task and waits for it (`tasks/result`, legacy only). Requests of the
-/// server in the meantime belong to the call with the tag `tag`.
+/// Requests the result of a task and waits for it (`tasks/result`, legacy only). Meanwhile, the
+/// server's requests belong to the call with this tag.
 pub(super) async fn result(
     peer: &Peer,
     task: &TaskHandle,
@@ -118,7 +117,6 @@ async fn send_request(
     peer.request(request).await
 }
 
-/// Classifies an error of `tasks/get`.
 fn classify_get_error(error: RequestError) -> TaskRequestError {
     match error {
         // Both eras reject an unknown task id as an invalid parameter.

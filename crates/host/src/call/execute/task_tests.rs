@@ -52,9 +52,9 @@ fn a_result_that_only_looks_like_a_task_is_a_result() {
 fn a_task_that_cannot_be_followed_is_told_apart() {
     for (task, expected) in [
         (json!({"taskId": "t"}), "the task has no status"),
-        (json!({"status": "working"}), "the task has no name"),
-        (json!({"taskId": "", "status": "working"}), "the task has no name"),
-        (json!({"taskId": "t", "status": "napping"}), "the task has the unknown status `napping`"),
+        (json!({"status": "working"}), "the task has no id"),
+        (json!({"taskId": "", "status": "working"}), "the task has no id"),
+        (json!({"taskId": "t", "status": "napping"}), "unknown task status `napping`"),
     ] {
         assert_eq!(read(&json!({"task": task}), Era::Legacy), Err(expected.to_owned()));
     }

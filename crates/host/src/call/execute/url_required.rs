@@ -16,10 +16,10 @@ use crate::call::execute::run::ExecContext;
 
 /// Error code "URL elicitation required".
 const URL_REQUIRED_CODE: i64 = -32_042;
-/// Delays before the call is repeated, unless the server announces completion earlier.
+/// Delays before a repetition of the call, unless the server announces completion earlier.
 const RETRY_DELAYS: [Duration; 3] =
     [Duration::from_secs(1), Duration::from_secs(5), Duration::from_secs(20)];
-/// Maximum number of URLs per error.
+/// Maximum number of URLs per error, each of which interrupts the user.
 const MAX_URLS: usize = 5;
 
 /// Returns whether the error asks for a URL to be visited first; only revision 2025-11-25 has it.
@@ -45,10 +45,7 @@ struct UrlElicitation {
 }
 
 impl UrlVisits {
-    /// Asks the user to visit the URLs; returns when the call may be repeated.
-    ///
-    /// # Errors
-    /// Returns the outcome of the call if it may not be repeated.
+    /// Asks the user to visit the URLs. Returns when the call may be repeated, or else its outcome.
     pub(super) async fn visit(
         &mut self,
         error: &RpcError,
@@ -60,6 +57,7 @@ impl UrlVisits {
         let asked = parse_elicitations(error).map_err(|why| protocol_outcome(whom.server, &why))?;
         let mut new = BTreeSet::new();
         for (id, params) in asked {
+            // A server repeats its URLs until the visit is complete; ask about each only once.
             if self.agreed.contains(&id) || new.contains(&id) {
                 continue;
             }
@@ -90,14 +88,14 @@ fn parse_elicitations(error: &RpcError) -> Result<Vec<(String, Json)>, String> {
         #[serde(borrow)]
         elicitations: Vec<&'a RawValue>,
     }
-    let none = || "it names no address to visit".to_owned();
+    let none = || "it names no URL to visit".to_owned();
     let needed = error.data.as_ref().and_then(|data| data.read::<RequiredElicitations<'_>>().ok());
     let needed = needed.ok_or_else(none)?.elicitations;
     if needed.is_empty() {
         return Err(none());
     }
     if needed.len() > MAX_URLS {
-        return Err(format!("it names more than {MAX_URLS} addresses to visit"));
+        return Err(format!("it names more than {MAX_URLS} URLs to visit"));
     }
     let one = |raw: &RawValue| {
         let address: UrlElicitation =
@@ -106,7 +104,7 @@ fn parse_elicitations(error: &RpcError) -> Result<Vec<(String, Json)>, String> {
             (Some("url"), Some(url)) => {
                 Ok((address.elicitation_id.unwrap_or(url), Json::from(raw)))
             }
-            _ => Err("it asks for something else than a visit to an address".to_owned()),
+            _ => Err("it requests something other than a URL visit".to_owned()),
         }
     };
     needed.into_iter().map(one).collect()
@@ -135,10 +133,8 @@ async fn ask_consent(
     if action.is_ok_and(|action| action == "accept") {
         return Ok(());
     }
-    let message = format!(
-        "server `{}` runs it only after a visit to an address, and nobody agreed to that",
-        whom.server
-    );
+    let message =
+        format!("server `{}` requires a visit to a URL first, which was not approved", whom.server);
     Err(Outcome::refused("url_declined", message))
 }
 
@@ -162,14 +158,14 @@ async fn wait_for_completion(
 }
 
 fn protocol_outcome(server: &str, why: &str) -> Outcome {
-    let message = format!("server `{server}` wants an address to be visited first, but {why}");
+    let message = format!("server `{server}` requires a visit to a URL first, but {why}");
     Outcome::refused("url_required", message)
 }
 
 fn not_visited_outcome(server: &str) -> Outcome {
-    let message = format!("server `{server}` still waits for what is done at the address");
+    let message = format!("server `{server}` still waits for the visit to its URL to be completed");
     Outcome::refused("url_required", message)
-        .with_hint("finish what the page asks for, then call it again")
+        .with_hint("complete the steps on the page, then repeat the call")
 }
 
 #[cfg(test)]
@@ -195,13 +191,13 @@ mod tests {
         check(&json!({"elicitations": [one("x"), one("y")]}), Ok(&["x", "y"]));
         let nameless = json!({"mode": "url", "url": "https://a.example"});
         check(&json!({"elicitations": [nameless]}), Ok(&["https://a.example"]));
-        check(&json!({"elicitations": []}), Err("it names no address to visit"));
-        check(&json!({}), Err("it names no address to visit"));
+        check(&json!({"elicitations": []}), Err("it names no URL to visit"));
+        check(&json!({}), Err("it names no URL to visit"));
         let form = json!({"mode": "form", "elicitationId": "x", "requestedSchema": {}});
-        let other = "it asks for something else than a visit to an address";
+        let other = "it requests something other than a URL visit";
         check(&json!({"elicitations": [form]}), Err(other));
         let many: Vec<Value> = (0..6).map(|n| one(&n.to_string())).collect();
-        let too_many = "it names more than 5 addresses to visit";
+        let too_many = "it names more than 5 URLs to visit";
         check(&json!({ "elicitations": many }), Err(too_many));
     }
 }

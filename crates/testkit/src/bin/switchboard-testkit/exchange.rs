@@ -1,4 +1,4 @@
-//! One client of a server: what the server remembers about it, sends to it and tells it of changes.
+//! One client of a server: its state, its outgoing messages, and its notifications of changes.
 
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -18,12 +18,12 @@ pub(crate) struct FixtureConversation {
     asked: Mutex<HashMap<String, oneshot::Sender<Value>>>,
     questions: AtomicU64,
     subscriptions: Mutex<BTreeSet<String>>,
-    /// The least serious log messages that the client wants, once it said so.
+    /// Minimum level of log messages, once the client has set one.
     pub(crate) level: Mutex<Option<String>>,
 }
 
 impl FixtureConversation {
-    /// The legacy revision agreed on, once `initialize` was answered.
+    /// Returns the negotiated legacy revision, once `initialize` was answered.
     pub(crate) fn revision(&self) -> Option<String> {
         self.revision.lock().clone()
     }
@@ -32,7 +32,7 @@ impl FixtureConversation {
         *self.revision.lock() = Some(revision.to_owned());
     }
 
-    /// Notes that a request is being worked on; the returned value fires when it is cancelled.
+    /// Registers a running request. The returned value fires when the request is cancelled.
     pub(crate) fn begin(&self, id: &Value) -> Arc<Notify> {
         let cancelled = Arc::new(Notify::new());
         self.running.lock().insert(id.to_string(), Arc::clone(&cancelled));
@@ -43,7 +43,7 @@ impl FixtureConversation {
         self.running.lock().remove(&id.to_string());
     }
 
-    /// Cancels a request; says whether it was running.
+    /// Cancels a request and returns whether it was running.
     pub(crate) fn cancel(&self, id: &Value) -> bool {
         let running = self.running.lock().get(&id.to_string()).cloned();
         if let Some(cancelled) = &running {
@@ -52,7 +52,7 @@ impl FixtureConversation {
         running.is_some()
     }
 
-    /// Sends a request to the client and waits for its reply, the whole message.
+    /// Sends a request to the client and returns its reply as a whole message.
     pub(crate) async fn ask(&self, outlet: &Outlet, method: &str, params: &Value) -> Value {
         let id = json!(format!("ask-{}", self.questions.fetch_add(1, Ordering::Relaxed) + 1));
         let (sender, reply) = oneshot::channel();
@@ -82,16 +82,16 @@ impl FixtureConversation {
     }
 }
 
-/// One thing done to the bytes that leave: to standard output or to a TCP connection.
+/// One action on the output: on standard output or on a TCP connection.
 #[derive(Debug)]
 pub(crate) enum WireStep {
     Write(Vec<u8>),
-    /// The same bytes one at a time, each flushed.
+    /// Writes the bytes one at a time, each flushed.
     Trickle(Vec<u8>),
     Pause(Duration),
-    /// The same bytes for ever, with a pause between.
+    /// Writes the bytes over and over, with a pause in between.
     Repeat(Vec<u8>, Duration),
-    /// Ends the process once everything before is written.
+    /// Exits the process once all earlier steps are written.
     Exit(i32),
     /// Closes standard output, or the connection with a FIN.
     Close,
@@ -101,15 +101,15 @@ pub(crate) enum WireStep {
 
 #[derive(Debug)]
 pub(crate) enum Emission {
-    /// A message that is not the last for its request.
+    /// A message other than an answer.
     Notice(String),
-    /// The answer, with its error code if it is a refusal.
+    /// The answer to a request, with its error code if it is a refusal.
     Final(String, Option<i64>),
-    /// Bytes instead of a message.
+    /// Raw bytes instead of a message.
     Wire(Vec<WireStep>),
 }
 
-/// The way out for one conversation (stdio) or one request (HTTP).
+/// The output of one conversation (stdio) or one request (HTTP).
 #[derive(Clone, Debug)]
 pub(crate) struct Outlet(mpsc::Sender<Emission>);
 
@@ -119,7 +119,7 @@ impl Outlet {
         (Self(sender), receiver)
     }
 
-    // Nobody listening is an ordinary end of a conversation, so failing to send is ignored.
+    // A closed receiver is an ordinary end of a conversation, so errors of `send` are ignored.
 
     pub(crate) async fn notice(&self, text: String) {
         let _ = self.0.send(Emission::Notice(text)).await;
@@ -133,13 +133,13 @@ impl Outlet {
         let _ = self.0.send(Emission::Wire(steps)).await;
     }
 
-    /// Waits until nobody reads what is sent here.
+    /// Waits until the receiver is closed.
     pub(crate) async fn wait_closed(&self) {
         self.0.closed().await;
     }
 }
 
-/// Something that has changed in a server.
+/// A change in a server.
 #[derive(Clone, Debug)]
 pub(crate) enum ChangeNotice {
     Tools,
@@ -149,7 +149,7 @@ pub(crate) enum ChangeNotice {
 }
 
 impl ChangeNotice {
-    /// Whether a legacy client is told; changes of lists are for everybody.
+    /// Whether a legacy client is notified. Changes of lists concern every client.
     pub(crate) fn is_for(&self, client: &FixtureConversation) -> bool {
         match self {
             Self::Tools | Self::Prompts => true,
@@ -158,7 +158,7 @@ impl ChangeNotice {
         }
     }
 
-    /// Whether it is among what a modern client asked for and was granted.
+    /// Whether the subscription that a modern client was granted covers the change.
     pub(crate) fn is_granted(&self, granted: &Value) -> bool {
         let names = |key: &str, name: &str| {
             granted[key].as_array().is_some_and(|all| all.iter().any(|one| one == name))
@@ -171,7 +171,7 @@ impl ChangeNotice {
         }
     }
 
-    /// The notification, with what a modern subscription puts into it.
+    /// Returns the notification; `meta` is the `_meta` of a modern subscription.
     pub(crate) fn notice(&self, meta: Option<&Value>) -> String {
         let (method, mut params) = match self {
             Self::Tools => ("notifications/tools/list_changed", json!({})),

@@ -1,4 +1,4 @@
-//! Files in which a test reads what a server did and what reached it.
+//! Append-only files that record a server's actions and incoming messages for a test.
 
 use std::fs::{File, OpenOptions};
 use std::io::Write;
@@ -7,7 +7,7 @@ use std::path::Path;
 use parking_lot::Mutex;
 use serde_json::Value;
 
-/// Lines appended to a file, each on disk before the call returns.
+/// A file to which lines are appended, each written before the call returns.
 #[derive(Debug, Default)]
 pub(crate) struct FixtureJournal(Option<Mutex<File>>);
 
@@ -23,14 +23,14 @@ impl FixtureJournal {
     pub(crate) fn line(&self, text: &str) {
         if let Some(file) = &self.0 {
             let mut file = file.lock();
-            // One write per line, so that lines of several processes do not mix.
+            // One write per line, so that lines of several processes do not interleave.
             file.write_all(format!("{text}\n").as_bytes()).expect("the journal can be written");
             file.flush().expect("the journal can be flushed");
         }
     }
 }
 
-/// A JSON string without its quotes, anything else as it is written.
+/// Returns a JSON string without its quotes, and any other value as JSON text.
 pub(crate) fn plain(value: &Value) -> String {
     value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }

@@ -1,4 +1,4 @@
-//! JSON-RPC by hand: what arrives, what is answered, and how both are written.
+//! Hand-written JSON-RPC: incoming messages, answers, and their serialization.
 
 use serde_json::{Map, Value, json};
 
@@ -9,7 +9,7 @@ pub(crate) const META_CAPABILITIES: &str = "io.modelcontextprotocol/clientCapabi
 pub(crate) const META_SERVER: &str = "io.modelcontextprotocol/serverInfo";
 pub(crate) const META_SUBSCRIPTION: &str = "io.modelcontextprotocol/subscriptionId";
 
-/// Set by the endpoint that knows who is logged in, for the tool that says it.
+/// Name of the logged-in caller, set by the OAuth endpoint for the tool `whoami`.
 pub(crate) const META_CALLER: &str = "switchboard-testkit/caller";
 
 pub(crate) const PARSE_ERROR: i64 = -32700;
@@ -20,7 +20,7 @@ pub(crate) const NOT_FOUND_BEFORE_MODERN: i64 = -32002;
 pub(crate) const HEADER_MISMATCH: i64 = -32020;
 pub(crate) const UNSUPPORTED_VERSION: i64 = -32022;
 
-/// A request, or a notification when there is no id.
+/// A request, or a notification if there is no id.
 #[derive(Clone, Debug)]
 pub(crate) struct IncomingMessage {
     pub(crate) id: Option<Value>,
@@ -31,7 +31,7 @@ pub(crate) struct IncomingMessage {
 #[derive(Debug)]
 pub(crate) enum ReceivedMessage {
     Message(IncomingMessage),
-    /// An answer to something the fixture asked; the value is the whole message.
+    /// A reply to a request of the fixture, as the whole message.
     Reply(Value),
     Batch(Vec<Value>),
     Nonsense,
@@ -64,7 +64,7 @@ impl IncomingMessage {
         self.meta(META_VERSION)?.as_str()
     }
 
-    /// A text parameter, or nothing when it is absent or of another type.
+    /// Returns a text parameter, or `None` if it is absent or of another type.
     pub(crate) fn text(&self, name: &str) -> Option<&str> {
         self.params.get(name)?.as_str()
     }
@@ -78,11 +78,11 @@ impl IncomingMessage {
     }
 }
 
-/// What a request is answered with.
+/// The answer to a request.
 #[derive(Clone, Debug)]
 pub(crate) enum RpcAnswer {
     Result(Value),
-    /// A result that no JSON value can hold, as text.
+    /// A result as text, because `Value` cannot represent it.
     Text(String),
     Refusal {
         code: i64,
@@ -109,7 +109,7 @@ impl RpcAnswer {
         if let Self::Refusal { code, .. } = self { Some(*code) } else { None }
     }
 
-    /// The member of the answer with its name: `"result":{}` or `"error":{}`.
+    /// Returns the member of the answer with its name: `"result":{}` or `"error":{}`.
     pub(crate) fn member(&self) -> String {
         match self {
             Self::Result(result) => format!("\"result\":{result}"),

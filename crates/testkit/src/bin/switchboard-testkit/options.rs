@@ -13,10 +13,10 @@ use crate::oauth::OauthSiteSettings;
 #[command(args_override_self = true)]
 pub(crate) struct FixtureOptions {
     pub(crate) kind: ServerKind,
-    /// Protocol eras that are spoken; dual unless the fault exists only in legacy servers
+    /// Protocol eras to speak (default: dual, or legacy if the fault exists only in legacy servers)
     #[arg(long)]
     pub(crate) era: Option<FixtureEra>,
-    /// Legacy revision answered to `initialize` (the requested one, if known)
+    /// Legacy revision in the answer to `initialize` (default: the requested one, if known)
     #[arg(long)]
     pub(crate) revision: Option<String>,
     #[arg(long, default_value = "stdio")]
@@ -24,43 +24,43 @@ pub(crate) struct FixtureOptions {
     /// Loopback port for HTTP; 0 takes any free port
     #[arg(long, default_value_t = 0)]
     pub(crate) port: u16,
-    /// Lists come in pages
+    /// Maximum number of items on a page of a list
     #[arg(long)]
     pub(crate) page_size: Option<usize>,
-    /// Adds tools `tool_0001` to `tool_N`; of a journal, `echo_001`, `slow_001` and so on
+    /// Add tools `tool_0001` to `tool_N`; for `journal`, `echo_001`, `slow_001` and so on
     #[arg(long, default_value_t = 0)]
     pub(crate) tools: usize,
-    /// Side effects and cancellations, one line each; of a model, every request as JSON
+    /// File for side effects and cancellations, one line each; for `model`, every request as JSON
     #[arg(long)]
     pub(crate) journal: Option<PathBuf>,
-    /// The start and every message that arrives, one JSON object per line
+    /// File for the start and every incoming message, one JSON object per line
     #[arg(long)]
     pub(crate) trace: Option<PathBuf>,
-    /// Changes each list by what the file says at that moment
+    /// File with changes to lists and instructions, read for each answer
     #[arg(long)]
     pub(crate) overlay: Option<PathBuf>,
-    /// 405 for GET
+    /// Answer GET with 405
     #[arg(long)]
     pub(crate) no_get_stream: bool,
-    /// Answers over HTTP are event streams
+    /// Send answers over HTTP as event streams
     #[arg(long)]
     pub(crate) sse_answers: bool,
-    /// An HTTP server ends with its parent
+    /// Exit an HTTP server when standard input closes
     #[arg(long)]
     pub(crate) until_stdin_closes: bool,
-    /// Adds tools that run as tasks, and one that needs a visit first
+    /// Add tools that run as tasks, and one that needs a visit to a URL first
     #[arg(long)]
     pub(crate) tasks: bool,
-    /// How often clients shall ask about a task
+    /// Poll interval that tasks suggest to clients, in milliseconds
     #[arg(long, default_value_t = 250)]
     pub(crate) task_poll_ms: u64,
-    /// github: the issues that were created, one JSON object per line
+    /// github: file for the created issues, one JSON object per line
     #[arg(long)]
     pub(crate) store: Option<PathBuf>,
-    /// given: lists, instructions, `results` and `notices` of calls, `contents` of addresses
+    /// given: file with lists, instructions, `results` and `notices` of calls, `contents` of URIs
     #[arg(long)]
     pub(crate) offers: Option<PathBuf>,
-    /// hostile: some of its parts
+    /// hostile: only these of its parts
     #[arg(long, value_delimiter = ',')]
     pub(crate) only: Vec<String>,
     #[command(flatten)]
@@ -78,19 +78,19 @@ pub(crate) enum ServerKind {
     /// The echo server with `--fault`
     Flaky,
     Hostile,
-    /// The contents of a file
+    /// Serves the contents of the file `--offers`
     Given,
     Weather,
     Github,
-    /// The server that the official suite expects
+    /// The server that the official conformance suite expects
     Conformance,
     /// The server behind `oauth`
     Protected,
-    /// Notes its start and the `id` of every call before the answer
+    /// Journals its start, and the `id` of every call before the answer
     Journal,
     /// A scripted model
     Model,
-    /// An authorization server with `protected` at /mcp; /control reports what it has seen
+    /// An authorization server with `protected` at /mcp; /control reports its observations
     Oauth,
 }
 

@@ -1,4 +1,4 @@
-//! What the system around a server can do that differs from one to the next.
+//! Platform-specific operations: signals, process groups, standard output and child processes.
 
 pub(crate) use here::{
     close_standard_output, ignore_requests_to_end, leaving_worker, process_group, worker,
@@ -15,26 +15,26 @@ mod here {
         Some(rustix::process::getpgrp().as_raw_nonzero().get())
     }
 
-    /// From here on a polite request to end is heard and not followed.
+    /// Catches and ignores SIGTERM from here on.
     pub(crate) fn ignore_requests_to_end() {
         let mut signals = signal(SignalKind::terminate()).expect("signals can be caught");
         tokio::spawn(async move { while signals.recv().await.is_some() {} });
     }
 
-    /// Pointing standard output elsewhere closes this end of the pipe.
+    /// Closes this end of the pipe by redirecting standard output to `/dev/null`.
     pub(crate) fn close_standard_output() -> io::Result<()> {
         let nowhere = std::fs::OpenOptions::new().write(true).open("/dev/null")?;
         Ok(rustix::stdio::dup2_stdout(&nowhere)?)
     }
 
-    /// A process that does nothing for a long time.
+    /// Returns the command of a process that sleeps for a long time.
     pub(crate) fn worker() -> Command {
         let mut command = Command::new("sleep");
         command.arg("300");
         command
     }
 
-    /// The same in a session of its own.
+    /// Returns the same command, in its own session.
     pub(crate) fn leaving_worker() -> Command {
         let mut command = Command::new("setsid");
         command.args(["sleep", "300"]);
@@ -51,15 +51,15 @@ mod here {
         None
     }
 
-    /// There are no polite requests to end.
+    /// Does nothing: there is no SIGTERM on this system.
     pub(crate) const fn ignore_requests_to_end() {}
 
-    /// Without a way to close it the writer stops writing, which keeps the pipe open.
+    /// Standard output cannot be closed here: the writer stops, and the pipe stays open.
     pub(crate) fn close_standard_output() -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// A process that does nothing for a long time: this program, told to stay.
+    /// Returns the command of a process that waits for long: this program with `ignore-term`.
     pub(crate) fn worker() -> Command {
         let program = std::env::current_exe().expect("the path of this program is known");
         let mut command = Command::new(program);
@@ -67,7 +67,7 @@ mod here {
         command
     }
 
-    /// The same: there are no sessions that a process could leave.
+    /// Returns the same command: there are no sessions to leave.
     pub(crate) fn leaving_worker() -> Command {
         worker()
     }

@@ -14,13 +14,13 @@ use crate::options::{FixtureOptions, FixtureTransport, ServerKind};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum FaultFamily {
     Start,
-    /// While the client finds out what it talks to.
+    /// While the client determines the era of the server.
     Handshake,
-    /// In what the reader of standard input does.
+    /// In the reader of standard input.
     Reading,
-    /// In the process that works on a request.
+    /// In the process, while it handles a request.
     Process,
-    /// In how the line with an answer is written to standard output.
+    /// In the line with an answer on standard output.
     Text,
     /// Around every line on standard output.
     Framing,
@@ -29,7 +29,7 @@ pub(crate) enum FaultFamily {
     Shape,
     /// In the bytes of an HTTP response.
     HttpBytes,
-    /// In how an HTTP request is received, before any method is looked at.
+    /// In the reception of an HTTP request, before its method runs.
     Door,
 }
 
@@ -74,31 +74,31 @@ const FAULTS: [(FaultFamily, &str); 10] = [
     ),
 ];
 
-/// Faults that only make sense in a server of the legacy era, unless the test says otherwise.
+/// Faults that only make sense in a legacy server: they select that era unless `--era` is given.
 const LEGACY_FAULTS: &str = "probe-exit probe-silent probe-nonsense late-probe bare-initialize \
      ask-during-call session-lost session-always-lost sse-replay refuse-get";
-/// Faults that belong to the whole process and therefore do not wear off after one strike.
+/// Faults of the whole process, which therefore strike every time instead of once.
 const LASTING_FAULTS: &str = "bad-tool bare-initialize redirect-loop session-always-lost";
 
-/// `flaky`: what goes wrong, and when.
+/// `flaky`: the fault, and when it strikes.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct FaultOptions {
-    /// flaky: what goes wrong
+    /// flaky: the fault
     #[arg(long = "fault", value_parser = PossibleValuesParser::new(fault_names()))]
     name: Option<String>,
-    /// flaky: which messages it may strike; a method or `any` (tools/call)
+    /// flaky: method of the messages that it may strike, or `any` (default: mostly tools/call)
     #[arg(long)]
     on: Option<String>,
-    /// flaky: the first strike is at the Nth such message
+    /// flaky: first strike at the Nth such message
     #[arg(long, default_value_t = 1)]
     after: u64,
-    /// flaky: then at each Nth one
+    /// flaky: further strikes at every Nth one
     #[arg(long, default_value_t = 1)]
     every: u64,
-    /// flaky: how many strikes, or `always` (1; always for faults of a whole process)
+    /// flaky: number of strikes, or `always` (default: 1; always for faults of a whole process)
     #[arg(long, value_parser = parse_times)]
     times: Option<u64>,
-    /// flaky: strikes only if the file is absent, and creates it
+    /// flaky: strike only if the file is absent, and create it
     #[arg(long)]
     once_file: Option<PathBuf>,
     #[arg(long, default_value_t = 1)]
@@ -109,10 +109,10 @@ pub(crate) struct FaultOptions {
     pub(crate) bytes: Option<usize>,
     #[arg(long, default_value_t = 100_000)]
     pub(crate) count: usize,
-    /// Of an HTTP answer or a redirect
+    /// Status of an HTTP response or redirect
     #[arg(long)]
     pub(crate) status: Option<u16>,
-    /// Also malformed ones, such as a negative number
+    /// `Retry-After` header; may be malformed, such as a negative number
     #[arg(long, allow_hyphen_values = true)]
     pub(crate) retry_after: Option<String>,
     #[arg(long)]
@@ -163,7 +163,7 @@ impl Fault {
         Some(fault)
     }
 
-    /// Stops a test that asks for a fault where it cannot happen.
+    /// Panics if the fault cannot happen on this transport.
     fn check(&self, stdio: bool) {
         let fits = match self.family {
             FaultFamily::Reading | FaultFamily::Text | FaultFamily::Framing => stdio,
@@ -177,7 +177,7 @@ impl Fault {
         is_listed(LEGACY_FAULTS, &self.name)
     }
 
-    /// `--after 0`: the fault is there from the start instead of waiting for a message.
+    /// Whether `--after 0` was given: the fault is active from the start, before any message.
     pub(crate) fn is_there_from_the_start(&self) -> bool {
         self.options.after == 0
     }
@@ -186,12 +186,12 @@ impl Fault {
         Duration::from_millis(self.options.pause_ms.unwrap_or(usual_milliseconds))
     }
 
-    /// How long `subscriptions/listen` goes on when the fault is that it ends.
+    /// Returns how long `subscriptions/listen` lasts if the fault is that it ends.
     pub(crate) fn listening_lasts(&self) -> Option<Duration> {
         (self.name == "listen-closes").then(|| self.pause(500))
     }
 
-    /// Counts a message that the fault may strike, and says whether it does.
+    /// Counts a message that the fault may strike, and returns whether it does.
     pub(crate) fn strikes(&self, method: &str) -> bool {
         let usual = match self.name.as_str() {
             "bad-tool" => "tools/list",
@@ -213,7 +213,7 @@ impl Fault {
         self.struck.fetch_add(1, Ordering::SeqCst) < times && self.claim()
     }
 
-    /// Takes the one strike that all processes with the same file share.
+    /// Claims the one strike that all processes with the same `--once-file` share.
     pub(crate) fn claim(&self) -> bool {
         let Some(path) = &self.options.once_file else { return true };
         OpenOptions::new().write(true).create_new(true).open(path).is_ok()

@@ -11,7 +11,7 @@ const JSON: &str = "content-type: application/json\r\n";
 const STREAM: &str = "content-type: text/event-stream\r\ntransfer-encoding: chunked\r\n";
 
 pub(crate) async fn strike(exchange: &Exchange, fault: &Fault, incoming: &IncomingMessage) {
-    // A status below 500 says that nothing ran; everything else here happens after the effect.
+    // A status below 500 means that nothing ran; all other faults here follow the side effect.
     let refused = fault.name == "status" && fault.options.status.is_some_and(|status| status < 500);
     let text = if refused {
         String::new()

@@ -69,7 +69,7 @@ fn messages(fault: &Fault, answer: &RpcAnswer, id: &Value) -> Vec<String> {
     }
 }
 
-/// The same id in another JSON type: `1` becomes `"1"`, `"1"` becomes `1`, `"a"` becomes `["a"]`.
+/// Changes the JSON type of an id: `1` becomes `"1"`, `"1"` becomes `1`, `"a"` becomes `["a"]`.
 fn other_type(id: &Value) -> Value {
     match id {
         Value::String(text) => text.parse::<i64>().map_or_else(|_| json!([text]), |id| json!(id)),
@@ -88,7 +88,7 @@ async fn flood(exchange: &Exchange, count: usize) {
     }
 }
 
-/// Written by hand because no JSON value holds these numbers or this order of keys.
+/// A result as text, because `Value` cannot hold these numbers or this order of keys.
 const UNKNOWN_FIELDS: &str = concat!(
     r#"{"zebra":1,"structuredContent":{"z":18446744073709551616,"y":-9223372036854775809,"#,
     r#""x":1e400,"w":0.1000000000000000055511151231257827,"v":1.0,"u":-0,"a":[]},"#,

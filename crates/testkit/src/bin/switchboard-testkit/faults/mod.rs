@@ -1,4 +1,4 @@
-//! What can go wrong, one file per family of faults.
+//! Faults of servers, one file per family.
 
 mod fault;
 mod http_bytes;

@@ -1,4 +1,4 @@
-//! Gives each request to the chosen fault before the server sees it; faults of processes and handshakes.
+//! Passes each request to the chosen fault before the server; faults of processes and handshakes.
 
 use std::process::{Command, Stdio};
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::message::{IncomingMessage, METHOD_NOT_FOUND, RpcAnswer};
 use crate::server::{Exchange, FixtureServer, answer};
 use crate::system;
 
-/// Whether the fault wants a request, counted in the order in which requests come.
+/// Whether the fault takes a request. Requests are counted in the order of arrival.
 pub(crate) fn wants(exchange: &Exchange, incoming: &IncomingMessage) -> bool {
     let Some(fault) = exchange.server.fault() else { return false };
     match fault.family {
@@ -30,7 +30,7 @@ pub(crate) fn wants(exchange: &Exchange, incoming: &IncomingMessage) -> bool {
     }
 }
 
-/// Says whether the fault took the request that it wants; then nobody else answers it.
+/// Lets the fault handle a request. Returns whether it did; the server then does not answer it.
 pub(crate) async fn strike(exchange: &Exchange, incoming: &IncomingMessage) -> bool {
     let Some(fault) = exchange.server.fault() else { return false };
     match fault.family {
@@ -44,7 +44,7 @@ pub(crate) async fn strike(exchange: &Exchange, incoming: &IncomingMessage) -> b
     true
 }
 
-/// What a fault does once a request was answered.
+/// Runs the fault's action after the answer to a request.
 pub(crate) async fn after(exchange: &Exchange, incoming: &IncomingMessage) {
     let Some(fault) = exchange.server.fault() else { return };
     let opening = matches!(incoming.method.as_str(), "initialize" | "server/discover");
@@ -77,7 +77,7 @@ pub(crate) async fn at_start(server: &Arc<FixtureServer>) {
     }
 }
 
-/// Starts a process that keeps standard output and error open, as forgotten workers do.
+/// Starts a process that keeps standard output and error open, as orphaned workers do.
 fn grandchild(server: &Arc<FixtureServer>, mut worker: Command) {
     let started = worker.stdin(Stdio::null()).spawn();
     let mut child = started.unwrap_or_else(|cause| panic!("{worker:?}: {cause}"));
@@ -89,11 +89,11 @@ pub(crate) fn ignores_end_of_input(server: &FixtureServer) -> bool {
     server.fault().is_some_and(|fault| fault.name == "ignore-term")
 }
 
-/// Methods that a legacy server without imagination knows.
+/// Methods that a minimal legacy server knows.
 const KNOWN_METHODS: &[&str] = &["initialize", "ping", "tools/list", "tools/call"];
 
-/// Whether the fault is about a request. Asked as it comes: the handshake behind it may be over
-/// before the request is worked on.
+/// Whether a handshake fault concerns a request. Decided on arrival: a handshake sent after the
+/// request may be over before the request is handled.
 pub(crate) fn is_about(exchange: &Exchange, fault: &Fault, incoming: &IncomingMessage) -> bool {
     let method = incoming.method.as_str();
     match fault.name.as_str() {

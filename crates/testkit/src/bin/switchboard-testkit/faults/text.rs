@@ -1,4 +1,4 @@
-//! Faults in how lines get onto standard output.
+//! Faults in the lines on standard output.
 
 use std::time::Duration;
 
@@ -58,7 +58,7 @@ pub(crate) fn flood() -> WireStep {
     WireStep::Repeat(lines.into_bytes(), Duration::ZERO)
 }
 
-/// What is written before anything was asked.
+/// Returns the output before the first request.
 pub(crate) fn greeting(fault: &Fault) -> Vec<WireStep> {
     match fault.name.as_str() {
         "noise" => {
@@ -74,7 +74,7 @@ pub(crate) fn greeting(fault: &Fault) -> Vec<WireStep> {
     }
 }
 
-/// The bytes of one message on standard output.
+/// Encodes a message as bytes for standard output.
 pub(crate) fn encode(fault: Option<&Fault>, message: &str) -> Vec<u8> {
     match fault.map(|fault| fault.name.as_str()) {
         Some("noise") => {
@@ -87,7 +87,7 @@ pub(crate) fn encode(fault: Option<&Fault>, message: &str) -> Vec<u8> {
     }
 }
 
-/// A line of bytes that are no UTF-8, with NULs and escapes between.
+/// Returns a line that is not UTF-8, with NUL bytes and escape sequences.
 fn binary() -> Vec<u8> {
     b"\x00\x01\xff\xfe\xc3\x28\x1b[31m\x00{\"jsonrpc\":\"2.0\",\xf0\x28\x8c\x28}\n".to_vec()
 }

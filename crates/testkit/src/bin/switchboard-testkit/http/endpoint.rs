@@ -1,4 +1,4 @@
-//! The one MCP endpoint: what is refused at once, and which verb goes where.
+//! The MCP endpoint: early rejections, and routing by verb.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::server::{Exchange, FixtureServer};
 pub(crate) struct FixtureSession {
     pub(crate) id: String,
     pub(crate) conversation: Arc<FixtureConversation>,
-    /// The only way out in HTTP+SSE, where answers do not travel with their requests.
+    /// The event stream of HTTP+SSE, which carries all answers; POST responses carry none.
     pub(crate) outlet: Option<Outlet>,
 }
 
@@ -30,7 +30,7 @@ pub(crate) struct FixtureSession {
 pub(crate) struct FixtureEndpoint {
     pub(crate) server: Arc<FixtureServer>,
     sessions: Mutex<HashMap<String, FixtureSession>>,
-    /// Answers that wait for a client to come back with the id of the last event it saw.
+    /// Answers by event id, for clients that resume with `Last-Event-ID`.
     replays: Mutex<HashMap<String, String>>,
     counter: AtomicU64,
 }
@@ -124,7 +124,7 @@ impl HttpSite for FixtureEndpoint {
     }
 }
 
-/// What is wrong with the content headers of a request that carries a message.
+/// Returns the refusal of a message whose content headers are wrong.
 pub(crate) fn content_complaint(asked: &FixtureRequest) -> Option<FixtureReply> {
     let of_type = asked.header("content-type").unwrap_or_default();
     if !of_type.starts_with("application/json") {
@@ -153,7 +153,7 @@ pub(crate) fn get(endpoint: &Arc<FixtureEndpoint>, asked: &FixtureRequest) -> Fi
         return FixtureReply::empty(406);
     }
     let missed = asked.header("last-event-id").and_then(|last| {
-        // The same answer under two ids: the client has to notice that it has it already.
+        // The same answer under two event ids: the client must detect the duplicate.
         let answer = endpoint.stored_answer(last)?;
         let ids = [format!("{last}-first"), format!("{last}-again")];
         Some(ids.map(|id| event(Some(&id), &answer)))

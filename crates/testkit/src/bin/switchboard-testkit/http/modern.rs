@@ -1,4 +1,4 @@
-//! Checks the headers that repeat what a modern request says in its body.
+//! Checks that the headers of a modern request agree with its body.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -10,7 +10,7 @@ use crate::message::{
 use crate::options::FixtureEra;
 use crate::server;
 
-/// Says whether the request belongs to the modern era.
+/// Whether the request belongs to the modern era.
 pub(crate) fn is_modern(
     era: FixtureEra,
     asked: &FixtureRequest,
@@ -27,12 +27,12 @@ pub(crate) fn is_modern(
     }
 }
 
-/// The refusal for a request whose headers or `_meta` are not as they must be.
+/// Returns the refusal of a request with wrong headers or a wrong `_meta`.
 pub(crate) fn complaint(
     asked: &FixtureRequest,
     incoming: &IncomingMessage,
 ) -> Option<FixtureReply> {
-    // A client that opens the legacy way shall learn which versions there are.
+    // `initialize` passes, so that its answer tells a legacy client the supported versions.
     if incoming.method == "initialize" {
         return None;
     }
@@ -67,7 +67,7 @@ fn header_complaint(asked: &FixtureRequest, incoming: &IncomingMessage) -> Optio
     None
 }
 
-/// Names that no header can carry come as `=?base64?...?=`.
+/// Decodes a header value. Names that a header cannot carry are sent as `=?base64?...?=`.
 fn decode(value: &str) -> String {
     let inner = value.strip_prefix("=?base64?").and_then(|rest| rest.strip_suffix("?="));
     inner
@@ -76,7 +76,7 @@ fn decode(value: &str) -> String {
         .unwrap_or_else(|| value.to_owned())
 }
 
-/// The HTTP status that goes with a JSON-RPC answer.
+/// Returns the HTTP status of a JSON-RPC answer with this error code.
 pub(crate) fn status(code: Option<i64>) -> u16 {
     match code {
         Some(METHOD_NOT_FOUND) => 404,

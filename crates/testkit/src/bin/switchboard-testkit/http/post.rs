@@ -1,4 +1,4 @@
-//! A message by POST: into a session, or on its own in the modern era.
+//! Messages by POST: within a session, or on their own in the modern era.
 
 use std::sync::Arc;
 
@@ -74,7 +74,7 @@ async fn legacy(
     }
 }
 
-/// The session a legacy request names; its refusals look like those of servers in the field.
+/// Returns the session that a legacy request names. The refusals imitate those of real servers.
 pub(crate) fn session(
     endpoint: &FixtureEndpoint,
     asked: &FixtureRequest,
@@ -105,14 +105,14 @@ async fn run(
     let Some(accepted) = server::accept(&exchange, incoming) else {
         return FixtureReply::empty(202);
     };
-    // Without the outlet, which would keep the stream open.
+    // The guard must not hold the outlet, which would keep the stream open.
     let Exchange { server, conversation, .. } = exchange;
     let departure = modern.then(|| CancelOnDeparture { server, conversation, id, stays: false });
     tokio::spawn(accepted.work());
     reply_from_emissions(endpoint, emissions, departure).await
 }
 
-/// In the modern era a client cancels by leaving, so this cancels unless it was told to stay.
+/// Cancels a request when dropped, unless `stay` was called: modern clients cancel by hanging up.
 struct CancelOnDeparture {
     server: Arc<FixtureServer>,
     conversation: Arc<FixtureConversation>,
@@ -134,7 +134,7 @@ impl Drop for CancelOnDeparture {
     }
 }
 
-/// JSON when the answer is all there is, an event stream when something comes before it.
+/// Replies with JSON if the answer comes first, or with an event stream if other messages do.
 async fn reply_from_emissions(
     endpoint: &FixtureEndpoint,
     mut emissions: mpsc::Receiver<Emission>,
@@ -184,7 +184,7 @@ async fn pump(
     }
 }
 
-/// Runs the call, keeps its answer, and closes the stream right after an event with an id.
+/// Runs the call, stores its answer, and closes the stream right after an event with an id.
 async fn replay(
     endpoint: &Arc<FixtureEndpoint>,
     session: &FixtureSession,

@@ -1,4 +1,4 @@
-//! A small HTTP/1.1 server on bare TCP, whose responses may be as broken as a fault wants.
+//! A small HTTP/1.1 server on plain TCP, whose responses may be malformed in any way.
 
 use std::io;
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use tokio::time::sleep;
 use super::reply::{FixtureReply, FixtureRequest, ReplyBody};
 use crate::exchange::WireStep;
 
-/// What answers the requests that reach one listener.
+/// A handler of the requests to one listener.
 pub(crate) trait HttpSite: Send + Sync + 'static {
     fn answer(self: Arc<Self>, asked: FixtureRequest) -> impl Future<Output = FixtureReply> + Send;
 
-    /// How long after a reply the connection is closed, where that is wanted.
+    /// How long after a reply the connection is closed; `None` to keep it open.
     fn idle_close(&self) -> Option<Duration> {
         None
     }
@@ -46,11 +46,11 @@ async fn connection<S: HttpSite>(mut stream: TcpStream, site: Arc<S>) {
     }
 }
 
-/// What the work gives, or nothing when the client leaves first.
+/// Returns the result of the work, or `None` if the client disconnects first.
 async fn unless_gone<T>(stream: &TcpStream, work: impl Future<Output = T>) -> Option<T> {
     let gone = async {
         let mut byte = [0];
-        // A byte that can be read is a next request, and then the client is still there.
+        // A readable byte belongs to the next request, so the client is still connected.
         if stream.peek(&mut byte).await.is_ok_and(|count| count > 0) {
             std::future::pending::<()>().await;
         }
@@ -61,7 +61,7 @@ async fn unless_gone<T>(stream: &TcpStream, work: impl Future<Output = T>) -> Op
     }
 }
 
-/// Says whether the connection can be used again.
+/// Writes a reply and returns whether the connection can be reused.
 async fn write(stream: &mut TcpStream, reply: FixtureReply) -> io::Result<bool> {
     let mut head = format!("HTTP/1.1 {} Reply\r\n", reply.status);
     for (name, value) in &reply.headers {
@@ -103,7 +103,7 @@ async fn write(stream: &mut TcpStream, reply: FixtureReply) -> io::Result<bool> 
     Ok(true)
 }
 
-/// Does one step; false when the connection is over.
+/// Performs one step; false if the connection has ended.
 #[expect(clippy::exit, reason = "a fault that ends the process does so once its bytes are out")]
 async fn take(stream: &mut TcpStream, step: WireStep) -> io::Result<bool> {
     match step {
@@ -137,9 +137,9 @@ async fn wait(stream: &TcpStream, pause: Duration) -> bool {
     unless_gone(stream, sleep(pause)).await.is_some()
 }
 
-/// The next request on a connection, or nothing when it was closed or is not understood.
+/// Reads the next request. Returns `None` if the connection was closed or the request is invalid.
 ///
-/// What was read beyond it stays in `buffer`.
+/// Bytes after the request stay in `buffer`.
 pub(crate) async fn next_request(
     stream: &mut TcpStream,
     buffer: &mut Vec<u8>,

@@ -1,4 +1,4 @@
-//! An HTTP request and reply in the form both HTTP stacks of the fixture share.
+//! HTTP requests and replies in the form that both HTTP stacks of the fixture share.
 
 use axum::http::{HeaderMap, Method};
 use bytes::Bytes;
@@ -26,7 +26,7 @@ impl FixtureRequest {
         self.query.split('&').find_map(|pair| pair.strip_prefix(name)?.strip_prefix('='))
     }
 
-    /// The request for a trace or a journal.
+    /// Returns the request as JSON for a trace or a journal.
     pub(crate) fn record(&self, body: Value) -> Value {
         let headers: serde_json::Map<String, Value> = self
             .headers
@@ -45,9 +45,9 @@ impl FixtureRequest {
 #[derive(Debug)]
 pub(crate) enum ReplyBody {
     Full(String),
-    /// Pieces as they come, until the sender is gone.
+    /// Pieces of a stream, until the sender is dropped.
     Stream(mpsc::Receiver<Bytes>),
-    /// Everything from the status line on, written by a fault.
+    /// The whole response, from the status line on, as raw steps.
     Wire(Vec<WireStep>),
 }
 
@@ -68,7 +68,7 @@ impl FixtureReply {
         Self { status, headers, body: ReplyBody::Full(text) }
     }
 
-    /// A JSON-RPC error that answers no request in particular.
+    /// Returns a JSON-RPC error with the id null.
     pub(crate) fn refuse(status: u16, code: i64, message: &str) -> Self {
         Self::json(status, RpcAnswer::refuse(code, message).render(&Value::Null))
     }
@@ -92,7 +92,7 @@ impl FixtureReply {
     }
 }
 
-/// One server-sent event with a message in it.
+/// Encodes a message as a server-sent event.
 pub(crate) fn event(id: Option<&str>, text: &str) -> Bytes {
     let id = id.map(|id| format!("id: {id}\n")).unwrap_or_default();
     Bytes::from(format!("{id}event: message\ndata: {text}\n\n"))

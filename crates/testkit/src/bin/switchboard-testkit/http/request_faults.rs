@@ -1,11 +1,11 @@
-//! Faults in how an HTTP request is received: redirects, lost sessions, missing permission.
+//! Faults in the reception of an HTTP request: redirects, lost sessions, missing permission.
 
 use super::endpoint::FixtureEndpoint;
 use super::reply::{FixtureReply, FixtureRequest};
 use crate::faults::Fault;
 use crate::message::IncomingMessage;
 
-/// Faults that need not know what the request says.
+/// Applies the faults that do not depend on the request's body.
 pub(crate) fn before_parsing(
     endpoint: &FixtureEndpoint,
     asked: &FixtureRequest,
@@ -28,7 +28,7 @@ pub(crate) fn before_parsing(
     }
 }
 
-/// Faults that strike requests with a certain method.
+/// Applies the faults that depend on the JSON-RPC method.
 pub(crate) fn on_method(
     endpoint: &FixtureEndpoint,
     asked: &FixtureRequest,
@@ -73,7 +73,7 @@ fn redirect(fault: &Fault, asked: &FixtureRequest, method: &str) -> Option<Fixtu
     Some(FixtureReply::empty(fault.options.status.unwrap_or(307)).with("location", to))
 }
 
-/// Says whether the answer to this call is only given to a client that comes back for it.
+/// Whether the answer to this call is sent only to a client that resumes the stream.
 pub(crate) fn replays(endpoint: &FixtureEndpoint, incoming: &IncomingMessage) -> bool {
     let fault = endpoint.server.fault().filter(|fault| fault.name == "sse-replay");
     fault.is_some_and(|fault| incoming.id.is_some() && fault.strikes(&incoming.method))

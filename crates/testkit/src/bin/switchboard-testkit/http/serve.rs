@@ -1,4 +1,4 @@
-//! Listens on loopback, says where, and picks the HTTP stack.
+//! Listens on loopback, prints the address, and selects the HTTP stack.
 
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ pub(crate) async fn serve(server: Arc<FixtureServer>) {
     let options = &server.options;
     let path = if options.transport == FixtureTransport::Sse { "/sse" } else { "/mcp" };
     let listener = listen(options, path).await;
-    // Only a hand-written stack can write the bytes that faults want.
+    // Only the hand-written stack can write malformed responses.
     let flaky = server.fault().is_some();
     let endpoint = Arc::new(FixtureEndpoint::new(server));
     if flaky {
@@ -32,7 +32,7 @@ pub(crate) async fn serve(server: Arc<FixtureServer>) {
     }
 }
 
-/// Takes a loopback port and says on standard output where it is.
+/// Binds a loopback port and prints its URL to standard output.
 pub(crate) async fn listen(options: &FixtureOptions, path: &str) -> TcpListener {
     let port = options.port;
     let listener = TcpListener::bind(("127.0.0.1", port)).await;

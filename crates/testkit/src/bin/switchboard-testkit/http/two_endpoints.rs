@@ -1,4 +1,4 @@
-//! The HTTP+SSE transport of 2024-11-05: one stream that answers, one address that is posted to.
+//! The HTTP+SSE transport of 2024-11-05: one endpoint for the event stream, one for messages.
 
 use std::sync::Arc;
 
@@ -44,7 +44,7 @@ async fn pump(
         let text = tokio::select! {
             emission = emissions.recv() => match emission {
                 Some(Emission::Notice(text) | Emission::Final(text, _)) => text,
-                // Bytes instead of a message cannot be put into this stream, so it ends.
+                // Raw bytes do not fit into an event stream, so it ends.
                 Some(Emission::Wire(_)) | None => break,
             },
             Ok(change) = changes.recv() => match change.is_for(&session.conversation) {

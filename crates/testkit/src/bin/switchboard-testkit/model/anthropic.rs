@@ -1,4 +1,4 @@
-//! Anthropic: its rules for a request, and what it sends.
+//! Anthropic: the rules for requests, and the formats of answers and errors.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use crate::model::vendor::{
 };
 use crate::model::wire::{fragments, pieces};
 
-/// A content block and the deltas it arrives in.
+/// A content block and its streamed deltas.
 struct AnswerBlock {
     whole: Value,
     start: Value,
@@ -111,7 +111,7 @@ fn blocks(answer: &FixtureTurn) -> Vec<AnswerBlock> {
         let block =
             |input: Value| json!({"type": "tool_use", "id": id, "name": call.name, "input": input});
         let is_empty = call.arguments.as_object().is_some_and(serde_json::Map::is_empty);
-        // The first fragment is empty, and the only one where there are no arguments.
+        // The first fragment is empty, and the only one if there are no arguments.
         let mut fragments_of_input = vec![String::new()];
         if !is_empty {
             fragments_of_input.extend(fragments(&call.arguments.to_string(), answer.chunk));
@@ -137,7 +137,7 @@ fn stop_reason(stop: FixtureStop) -> &'static str {
     }
 }
 
-/// What came from a cache is not part of Anthropic's input tokens.
+/// Returns the usage. Anthropic does not include cached tokens in `input_tokens`.
 fn usage(generate: &GenerateRequest, answer: &FixtureTurn) -> Value {
     let usage = generate.usage(answer);
     json!({
@@ -260,7 +260,7 @@ fn check_cache_marks(body: &Value) -> Result<(), VendorProblem> {
     })
 }
 
-/// Marks on blocks and on what is inside of them, but not in what a schema or an input says.
+/// Counts `cache_control` on blocks and on nested blocks, but not in schemas or inputs.
 fn count_marks(value: &Value) -> usize {
     let of_item = |item: &Value| {
         usize::from(!item["cache_control"].is_null()) + count_marks(&item["content"])
@@ -288,7 +288,7 @@ fn check_thinking(body: &Value, turns: &Turns) -> Result<(), VendorProblem> {
     check_kept_thoughts(items(&body["messages"]), turns)
 }
 
-/// In a loop of calls the thoughts that led to them must come back.
+/// Checks that the thinking blocks of a tool-use loop are sent back.
 fn check_kept_thoughts(messages: &[Value], turns: &Turns) -> Result<(), VendorProblem> {
     let is_results = |message: &Value| {
         items(&message["content"]).iter().any(|block| block["type"] == "tool_result")
@@ -332,7 +332,7 @@ fn text(content: &Value) -> String {
     }
 }
 
-/// What a block of each type may have, and who may say it.
+/// Type, permitted fields and permitted roles of each block.
 const BLOCKS: &[(&str, &[&str], &[&str])] = &[
     ("text", &["text", "cache_control", "citations"], &["user", "assistant"]),
     ("image", &["source", "cache_control"], &["user"]),

@@ -1,4 +1,4 @@
-//! Gemini: its rules for a request, and what it sends.
+//! Gemini: the rules for requests, and the formats of answers and errors.
 
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ pub(crate) const VENDOR: Vendor = Vendor {
     refusal,
     failure_status: 503,
     error_event: None,
-    // Google ends its lines the way HTTP does.
+    // Google ends lines with CRLF.
     event_end: "\r\n\r\n",
     event_stream_type: "text/event-stream",
     request_id: ("server-timing", "gfet4t7; dur=1"),
@@ -93,7 +93,7 @@ fn whole(generate: &GenerateRequest, answer: &FixtureTurn) -> Value {
     envelope(generate, answer, candidate, usage(generate, answer))
 }
 
-/// Whole calls, of which only the first is signed.
+/// Returns function calls as whole parts, of which only the first is signed.
 fn calls(answer: &FixtureTurn) -> impl Iterator<Item = Value> {
     let part = |(index, call): (usize, &FixtureCall)| {
         let id = format!("call{:03}{index:03}", answer.turn + 1);
@@ -120,7 +120,7 @@ fn envelope(
     })
 }
 
-/// There is no reason of its own for calls.
+/// Returns the finish reason. Gemini has none for function calls.
 fn finish_reason(stop: FixtureStop) -> &'static str {
     match stop {
         FixtureStop::End | FixtureStop::Calls => "STOP",
@@ -135,7 +135,7 @@ fn ratings() -> Value {
     }])
 }
 
-/// Thoughts are counted beside the candidates, not among them.
+/// Returns the usage. Gemini counts thoughts separately from the candidates.
 fn usage(generate: &GenerateRequest, answer: &FixtureTurn) -> Value {
     let usage = generate.usage(answer);
     let thoughts = if answer.thinking.is_some() { usage.output / 2 } else { 0 };
@@ -272,7 +272,7 @@ fn is_object(schema: &Value) -> bool {
     schema["type"].as_str().is_some_and(|of_type| of_type.eq_ignore_ascii_case("object"))
 }
 
-/// Only a part of JSON Schema may be said in `parameters`.
+/// Checks that `parameters` stays within the supported subset of JSON Schema.
 fn check_schema(schema: &Value, place: &str) -> Result<(), VendorProblem> {
     check_known(schema, SCHEMA, place)?;
     let of_type = &schema["type"];
@@ -293,10 +293,10 @@ fn check_schema(schema: &Value, place: &str) -> Result<(), VendorProblem> {
 
 const PART: &str = "text thought thoughtSignature inlineData fileData functionCall functionResponse \
     partMetadata mediaResolution videoMetadata executableCode codeExecutionResult";
-/// One of these makes a part what it is.
+/// Fields that determine the kind of a part, which has exactly one of them.
 const KINDS: &str = "text inlineData fileData functionCall functionResponse executableCode \
     codeExecutionResult";
-/// What Google documents for calls that another model made.
+/// Signature that Google documents for calls of another model.
 const FOREIGN_SIGNATURE: &str = "skip_thought_signature_validator";
 
 fn check_contents(body: &Value) -> Result<(), VendorProblem> {
@@ -330,7 +330,7 @@ fn check_contents(body: &Value) -> Result<(), VendorProblem> {
     ensure(expected == "model", || "contents: the last turn must be the user's".to_owned())
 }
 
-/// The calls or responses of a content.
+/// Returns the function calls or responses of a content.
 fn parts_by_kind<'a>(content: &'a Value, kind: &str) -> Vec<&'a Value> {
     let parts = items(&content["parts"]).iter().map(|part| field(part, kind));
     parts.filter(|found| !found.is_null()).collect()
@@ -364,7 +364,7 @@ fn check_parts(content: &Value, place: &str) -> Result<(), VendorProblem> {
     Ok(())
 }
 
-/// The first call of a turn carries the signature, as it did when the server gave it.
+/// Checks that the first call of a turn carries the signature that the server sent with it.
 fn check_signatures(content: &Value, place: &str) -> Result<(), VendorProblem> {
     let parts = items(&content["parts"]).iter().enumerate();
     let calls = parts.filter(|(_, part)| !field(part, "functionCall").is_null());
@@ -433,7 +433,7 @@ fn text_of_part(part: &Value) -> String {
     texts.join("\n")
 }
 
-/// A response is an object of the client's making, so every text in it counts.
+/// Collects all texts and numbers of a response, because the client chooses its structure.
 fn gather(value: &Value, texts: &mut Vec<String>) {
     match value {
         Value::String(text) => texts.push(text.clone()),
@@ -444,7 +444,7 @@ fn gather(value: &Value, texts: &mut Vec<String>) {
     }
 }
 
-/// The field `functionCall`, also where it is written `function_call`.
+/// Returns a field by its camel-case name, even if it is written in snake case.
 fn field<'a>(value: &'a Value, name: &str) -> &'a Value {
     match &value[name] {
         Value::Null => &value[snake(name)],
@@ -452,7 +452,7 @@ fn field<'a>(value: &'a Value, name: &str) -> &'a Value {
     }
 }
 
-/// Google refuses what it does not know, by name.
+/// Rejects unknown fields by name, as Google does.
 fn check_known(value: &Value, known: &str, place: &str) -> Result<(), VendorProblem> {
     let names = value.as_object().into_iter().flat_map(|fields| fields.keys());
     for name in names {

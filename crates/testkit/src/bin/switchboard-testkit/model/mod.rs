@@ -1,4 +1,4 @@
-//! Models that say what a script says, in the streaming format of each vendor.
+//! Models that answer from a script, in the wire format of each vendor.
 
 mod anthropic;
 mod gemini;

@@ -1,4 +1,4 @@
-//! OpenAI: its rules for a request, and what it sends.
+//! OpenAI: the rules for requests, and the formats of answers and errors.
 
 use serde_json::{Value, json};
 
@@ -62,7 +62,7 @@ fn deltas(answer: &FixtureTurn) -> Vec<Value> {
     let opening = if answer.text.is_none() && !answer.calls.is_empty() { None } else { Some("") };
     let mut deltas = vec![json!({"role": "assistant", "content": opening, "refusal": null})];
     for piece in answer.thinking.iter().flat_map(|text| pieces(text, answer.chunk)) {
-        // OpenAI itself keeps thoughts; this is how those who speak like it send them.
+        // OpenAI itself does not send thoughts; compatible servers send them like this.
         deltas.push(json!({ "reasoning_content": piece }));
     }
     for piece in answer.text.iter().flat_map(|text| pieces(text, answer.chunk)) {
@@ -71,7 +71,7 @@ fn deltas(answer: &FixtureTurn) -> Vec<Value> {
     for (index, call) in answer.calls.iter().enumerate() {
         let mut start = call_value(answer, index, call, String::new());
         start["index"] = json!(index);
-        // A lone call begins in the very first delta, several do not.
+        // A single call begins in the first delta; several calls do not.
         let first = deltas
             .first_mut()
             .filter(|first| answer.calls.len() == 1 && first["content"].is_null());
@@ -246,7 +246,7 @@ fn check_name(name: &Value, place: &str) -> Result<(), VendorProblem> {
     ensure(fits, || format!("`{place}` does not match ^[a-zA-Z0-9_-]{{1,64}}$: {name}"))
 }
 
-/// Every call is answered right behind its message, and nothing else is.
+/// Checks that tool messages directly follow the message with their calls, one for each call.
 fn check_pairs(messages: &[Value]) -> Result<(), VendorProblem> {
     let mut open: Vec<&str> = Vec::new();
     for (index, message) in messages.iter().enumerate() {

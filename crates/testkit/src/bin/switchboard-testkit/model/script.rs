@@ -1,4 +1,4 @@
-//! A script: what the model says turn by turn, what each turn expects, and what goes wrong with it.
+//! A script: the model's answers turn by turn, with the expectations and faults of each turn.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -21,14 +21,14 @@ struct FixtureScript {
     turns: Vec<FixtureTurn>,
 }
 
-/// How the turn that answers a request is found.
+/// How the turn that answers a request is selected.
 #[derive(Clone, Copy, Debug, Default, Deserialize, PartialEq, Eq)]
 #[serde(rename_all = "lowercase")]
 enum FixtureTurnOrder {
     /// By the number of the model's messages in the request.
     #[default]
     History,
-    /// One turn after the other.
+    /// One turn after the other, whatever the request contains.
     Sequence,
 }
 
@@ -39,7 +39,7 @@ pub(crate) struct FixtureTurn {
     pub(crate) turn: usize,
     #[serde(default)]
     expect: Vec<String>,
-    /// Texts to remember from the newest message.
+    /// Texts to capture from the newest message, by name.
     #[serde(default)]
     capture: BTreeMap<String, FixtureCapture>,
     pub(crate) thinking: Option<String>,
@@ -51,7 +51,7 @@ pub(crate) struct FixtureTurn {
     /// Characters per streamed piece.
     #[serde(default = "default_chunk")]
     pub(crate) chunk: usize,
-    /// The pause before each piece.
+    /// Pause before each streamed event, in milliseconds.
     #[serde(default)]
     pub(crate) delay_ms: u64,
     pub(crate) fault: Option<TurnFault>,
@@ -62,7 +62,7 @@ pub(crate) struct FixtureTurn {
 struct FixtureCapture {
     #[serde(default)]
     after: String,
-    /// Without it the rest of the message is taken.
+    /// Text behind the capture; if absent, the rest of the message is captured.
     before: Option<String>,
 }
 
@@ -96,13 +96,13 @@ pub(crate) struct FixtureUsage {
 pub(crate) struct TurnFault {
     pub(crate) kind: FaultKind,
     pub(crate) status: Option<u16>,
-    /// A text or a number.
+    /// Value of the header `Retry-After`, a text or a number.
     pub(crate) retry_after: Option<Value>,
     pub(crate) body: Option<String>,
-    /// How many events come before it.
+    /// Number of events before the fault.
     #[serde(default = "default_after")]
     pub(crate) after: usize,
-    /// How many strikes there are; always when absent.
+    /// Number of strikes; unlimited if absent.
     times: Option<u64>,
     #[serde(skip)]
     struck: Arc<AtomicU64>,
@@ -114,12 +114,12 @@ pub(crate) enum FaultKind {
     Status,
     /// The connection is closed.
     Cut,
-    /// An event that is no JSON.
+    /// An event that is not JSON.
     Malformed,
     Silent,
-    /// The vendor's error comes as an event, and the stream ends.
+    /// The vendor's error as an event, after which the stream ends.
     Error,
-    /// A page for people, with status 200.
+    /// An HTML page with status 200.
     Html,
 }
 
@@ -157,7 +157,7 @@ impl FixtureCapture {
 }
 
 impl TurnFault {
-    /// Counts a strike, and says whether it happens.
+    /// Counts a strike and returns whether it happens.
     fn strikes(&self) -> bool {
         let before = self.struck.fetch_add(1, Ordering::SeqCst);
         self.times.is_none_or(|times| before < times)
@@ -178,7 +178,7 @@ pub(crate) struct Turns {
     progress: Mutex<TurnProgress>,
 }
 
-/// Only used where turns come one after the other.
+/// Progress of a script whose order is `Sequence`.
 #[derive(Debug, Default)]
 struct TurnProgress {
     next: usize,
@@ -196,7 +196,7 @@ impl Turns {
         Ok(Self { script: serde_json::from_str(text)?, progress: Mutex::default() })
     }
 
-    /// Whether the model's message with this number came with thoughts, where that can be known.
+    /// Whether the model's message with this number had thoughts; false if the order is `Sequence`.
     pub(crate) fn thought(&self, message: usize) -> bool {
         self.script.order == FixtureTurnOrder::History
             && self.script.turns.get(message).is_some_and(FixtureTurn::has_thoughts)
@@ -233,6 +233,7 @@ impl Turns {
             captured.insert(name.clone(), found.to_owned());
         }
         let answer = self.fill(index, turn, &captured)?;
+        // A turn with a fault is not over: the client is expected to retry it.
         if answer.fault.is_none() && self.script.order == FixtureTurnOrder::Sequence {
             *progress = TurnProgress { next: index + 1, captured };
         }
@@ -311,7 +312,7 @@ impl Turns {
     }
 }
 
-/// What was said to the model before its first message, between its messages, and after the last.
+/// Returns the joined input before the model's first message, between its messages and after them.
 fn stretches(said: &[ScriptMessage]) -> Vec<String> {
     let messages = said.split(|message| *message == ScriptMessage::ByTheModel);
     messages

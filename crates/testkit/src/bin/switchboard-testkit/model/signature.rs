@@ -1,4 +1,4 @@
-//! Signatures by which the server knows again what it said, also after a restart.
+//! Signatures by which the server recognizes its own output, even after a restart.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -14,14 +14,14 @@ pub(crate) fn text_signature(text: &str) -> String {
 
 pub(crate) fn call_signature(name: &str, arguments: &Value) -> String {
     let mut text = format!("{name} ");
-    // No arguments and empty ones are the same on Google's side.
+    // Google does not distinguish absent arguments from empty ones.
     if !arguments.is_null() {
         write_sorted(arguments, &mut text);
     }
     sign("call", &text)
 }
 
-/// Four FNV-1a hashes with different seeds: enough to notice a change, not to keep a secret.
+/// Concatenates four FNV-1a hashes with different seeds: detects changes, but is not secure.
 fn sign(of: &str, text: &str) -> String {
     let mut bytes = Vec::new();
     for seed in 0..4_u64 {
@@ -34,7 +34,7 @@ fn sign(of: &str, text: &str) -> String {
     STANDARD.encode(bytes)
 }
 
-/// The order of keys may change on the way to the client and back.
+/// Writes a value with sorted keys, because the client may have reordered them.
 fn write_sorted(value: &Value, text: &mut String) {
     match value {
         Value::Object(fields) => {

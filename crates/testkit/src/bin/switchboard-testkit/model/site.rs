@@ -1,4 +1,4 @@
-//! A model server: notes a request, checks it as the vendor does, and answers as the script says.
+//! A model server: journals a request, checks it as the vendor does, and answers from the script.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -16,18 +16,18 @@ use crate::http::{FixtureReply, FixtureRequest, HttpSite};
 use crate::journal::FixtureJournal;
 use crate::options::FixtureOptions;
 
-/// The name of the model that no vendor has.
+/// Name of a model that no vendor has.
 const MISSING: &str = "missing";
 
 #[derive(Args, Clone, Debug)]
 pub(crate) struct ModelOptions {
-    /// model: openai, anthropic or gemini
+    /// model: vendor whose API is served: openai, anthropic or gemini
     #[arg(long)]
     vendor: Option<String>,
-    /// model: what it says, turn by turn
+    /// model: JSON file with the answers, turn by turn
     #[arg(long)]
     script: Option<PathBuf>,
-    /// model: refuses requests with another key or none
+    /// model: reject requests without this key
     #[arg(long)]
     key: Option<String>,
 }

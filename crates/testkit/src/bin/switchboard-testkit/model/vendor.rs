@@ -1,4 +1,4 @@
-//! What a vendor's wire format consists of, and what a request wants of a model, whatever the vendor.
+//! The parts of a vendor's wire format, and vendor-independent requests and problems.
 
 use serde_json::{Value, json};
 
@@ -8,19 +8,19 @@ use crate::http::{FixtureReply, FixtureRequest};
 
 const MODELS: [&str; 2] = ["scripted-large", "scripted-small"];
 
-/// One vendor's addresses, rules and forms.
+/// One vendor's paths, rules and formats.
 pub(crate) struct Vendor {
     pub(crate) name: &'static str,
-    /// What a client's configuration has behind the address.
+    /// Path of the base URL in a client's configuration.
     pub(crate) base_path: &'static str,
     pub(crate) models_path: &'static str,
     pub(crate) required_header: Option<&'static str>,
-    /// Finds the key that a request carries.
+    /// Returns the key that a request carries.
     pub(crate) key: fn(&FixtureRequest) -> Option<&str>,
-    /// Finds what a POST wants; nothing where nothing is at its path.
+    /// Returns the target of a POST, or `None` if its path is unknown.
     pub(crate) target: fn(&FixtureRequest) -> Option<GenerateTarget>,
     pub(crate) check: fn(&Value, &Turns) -> Result<(), VendorProblem>,
-    /// Reads the messages of a request that passed the check.
+    /// Returns the messages of a request that passed the check.
     pub(crate) messages: fn(&Value) -> Vec<ScriptMessage>,
     pub(crate) events: fn(&GenerateRequest, &FixtureTurn) -> Vec<VendorEvent>,
     pub(crate) whole: fn(&GenerateRequest, &FixtureTurn) -> Value,
@@ -28,21 +28,21 @@ pub(crate) struct Vendor {
     pub(crate) model: fn(&str) -> Value,
     pub(crate) no_such_model: fn(&str) -> String,
     pub(crate) refusal: fn(&VendorProblem) -> (u16, Value),
-    /// The status of a failure on the vendor's own side.
+    /// HTTP status of a failure on the vendor's side.
     pub(crate) failure_status: u16,
-    /// The name of the event by which a stream says that it failed.
+    /// Name of the event by which a stream reports a failure.
     pub(crate) error_event: Option<&'static str>,
     pub(crate) event_end: &'static str,
     pub(crate) event_stream_type: &'static str,
-    /// The header by which the vendor names a request.
+    /// Name and value of the header with the request id.
     pub(crate) request_id: (&'static str, &'static str),
 }
 
-/// Where a request for an answer went, before its body is looked at.
+/// The target of a request for an answer, before its body is read.
 pub(crate) enum GenerateTarget {
-    /// The body names the model and says whether to stream.
+    /// The body names the model and the delivery.
     InBody,
-    /// The path has named both.
+    /// The path names the model and the delivery.
     InPath(String, Delivery),
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct GenerateRequest {
 pub(crate) enum Delivery {
     Events,
     Whole,
-    /// The events as one JSON array, which is what Gemini does unless told otherwise.
+    /// The events as one JSON array, which is Gemini's default.
     Array,
 }
 
@@ -66,7 +66,7 @@ pub(crate) struct VendorEvent {
     pub(crate) data: String,
 }
 
-/// Why a request is refused, before a vendor's words are put around it.
+/// The reason for a refusal, before it is rendered in a vendor's format.
 #[derive(Debug)]
 pub(crate) struct VendorProblem {
     pub(crate) kind: VendorProblemKind,
@@ -80,9 +80,9 @@ pub(crate) enum VendorProblemKind {
     NoKey,
     WrongKey,
     Model,
-    /// There is nothing at this path.
+    /// The path is unknown.
     Route,
-    /// A status that the script asks for, with the seconds after which to come back.
+    /// A status from the script, with the seconds of its `Retry-After`.
     Scripted(u16, Option<u64>),
 }
 
@@ -105,7 +105,7 @@ impl Vendor {
         FixtureReply::json(status, body.to_string()).with(name, value)
     }
 
-    /// What the vendor says when it fails on its own side.
+    /// Returns the problem of a failure on the vendor's side.
     pub(crate) fn failure(&self) -> VendorProblem {
         let kind = VendorProblemKind::Scripted(self.failure_status, None);
         VendorProblem::new(kind, "the script ends this answer with an error")
@@ -139,7 +139,7 @@ impl GenerateTarget {
 }
 
 impl GenerateRequest {
-    /// What the script says was used, or an estimate, because vendors always say something.
+    /// Returns the usage from the script, or an estimate, because vendors always report a usage.
     pub(crate) fn usage(&self, answer: &FixtureTurn) -> FixtureUsage {
         let estimate = || {
             let written =
@@ -165,17 +165,17 @@ impl VendorProblem {
     }
 }
 
-/// Continues when the rule holds.
+/// Returns a problem with this message unless the rule holds.
 pub(crate) fn ensure(holds: bool, message: impl FnOnce() -> String) -> Result<(), VendorProblem> {
     if holds { Ok(()) } else { Err(VendorProblem::request(message())) }
 }
 
-/// The items of a list; none when it is absent or something else.
+/// Returns the items of a list; empty if the value is absent or not a list.
 pub(crate) fn items(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// A name of 1 to so many letters, digits, underscores and dashes.
+/// Whether a name consists of 1 to `longest` letters, digits, underscores and dashes.
 pub(crate) fn is_name(name: &str, longest: usize) -> bool {
     let fits = |character: char| character.is_ascii_alphanumeric() || "_-".contains(character);
     (1..=longest).contains(&name.len()) && name.chars().all(fits)

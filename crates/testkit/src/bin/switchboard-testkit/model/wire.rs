@@ -1,4 +1,4 @@
-//! Writes the events of an answer as bytes, cut where a careless reader stumbles.
+//! Encodes the events of an answer as bytes, split at places that a careless parser gets wrong.
 
 use std::time::Duration;
 
@@ -8,11 +8,11 @@ use crate::exchange::WireStep;
 use crate::http::FixtureReply;
 use crate::journal;
 
-/// Longer than any test waits.
+/// Pause of the fault `silent`; longer than any test waits.
 const SILENCE_TIME: Duration = Duration::from_secs(3_600);
 const PAGE: &str = "<!doctype html>\n<html><body><h1>Sign in to continue</h1></body></html>\n";
 
-/// A stream of events, with the fault that strikes it.
+/// Returns a stream of events with the given fault.
 pub(crate) fn events(
     vendor: &Vendor,
     mut events: Vec<VendorEvent>,
@@ -53,7 +53,7 @@ pub(crate) fn events(
     FixtureReply::wire(steps)
 }
 
-/// One JSON text, with the fault that strikes it.
+/// Returns one JSON text with the given fault.
 pub(crate) fn whole(vendor: &Vendor, text: &str, fault: Option<&TurnFault>) -> FixtureReply {
     let (half, _) = text.as_bytes().split_at(text.len() / 2);
     let (length, body, ending) = match fault.map(|fault| fault.kind) {
@@ -73,7 +73,7 @@ pub(crate) fn whole(vendor: &Vendor, text: &str, fault: Option<&TurnFault>) -> F
     FixtureReply::wire(steps)
 }
 
-/// The page that a proxy puts in front of a service.
+/// Returns the sign-in page that a proxy sends instead of a service's response.
 fn page() -> FixtureReply {
     let length = PAGE.len();
     let head =
@@ -91,13 +91,13 @@ fn chunk(bytes: &[u8]) -> WireStep {
     WireStep::Write([size.as_bytes(), bytes, b"\r\n"].concat())
 }
 
-/// Inside the first character of several bytes, or else in the middle.
+/// Returns a position within the first multi-byte character, or else the middle.
 fn cut(bytes: &[u8]) -> usize {
     let inside = bytes.iter().position(|byte| byte & 0b1100_0000 == 0b1000_0000);
     inside.unwrap_or(bytes.len() / 2)
 }
 
-/// The answer of a fault that strikes before anything else is sent; nothing for the others.
+/// Returns the reply of a fault that replaces the whole answer, or `None` for other faults.
 pub(crate) fn fault_reply(vendor: &Vendor, fault: &TurnFault) -> Option<FixtureReply> {
     match fault.kind {
         FaultKind::Status => {
@@ -117,13 +117,13 @@ pub(crate) fn fault_reply(vendor: &Vendor, fault: &TurnFault) -> Option<FixtureR
     }
 }
 
-/// Pieces of so many characters, the last one shorter.
+/// Splits a text into pieces of `chunk` characters; the last one may be shorter.
 pub(crate) fn pieces(text: &str, chunk: usize) -> Vec<String> {
     let characters: Vec<char> = text.chars().collect();
     characters.chunks(chunk.max(1)).map(|piece| piece.iter().collect()).collect()
 }
 
-/// Pieces of JSON: at least two, and every escape sequence is cut behind its backslash.
+/// Splits JSON into at least two pieces, and every escape sequence after its backslash.
 pub(crate) fn fragments(json: &str, chunk: usize) -> Vec<String> {
     let half = json.chars().count().div_ceil(2);
     let chunk = chunk.clamp(1, half.max(1));

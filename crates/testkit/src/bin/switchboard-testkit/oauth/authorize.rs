@@ -1,4 +1,4 @@
-//! The page at which a person would agree; here everybody agrees at once, or nobody does.
+//! The authorization endpoint: consent is granted or denied at once, without a page.
 
 use super::clients::OauthClient;
 use super::form::{self, FormFields};
@@ -10,7 +10,7 @@ pub(crate) fn answer(site: &OauthSite, asked: &FixtureRequest) -> FixtureReply {
     let mut state = site.state();
     let (query, redirect) = match redirect_target(site, &mut state, asked) {
         Ok(addressed) => addressed,
-        // Without a client and an address that belong together, nobody is sent anywhere.
+        // No redirect to an address that the client did not register: it may be an attacker's.
         Err(problem) => {
             state.seen.problems.push(format!("authorize: {problem}"));
             return FixtureReply::json(400, serde_json::json!({ "error": problem }).to_string());
@@ -37,7 +37,7 @@ pub(crate) fn answer(site: &OauthSite, asked: &FixtureRequest) -> FixtureReply {
     FixtureReply::empty(302).with("location", form::extend(&redirect, &members))
 }
 
-/// The request and the address that its answer goes to.
+/// Returns the request's fields and the address to which its answer is redirected.
 fn redirect_target(
     site: &OauthSite,
     state: &mut OauthState,
@@ -46,7 +46,7 @@ fn redirect_target(
     let query = form::read(&asked.query)?;
     state.seen.authorizations.push(query.clone());
     let id = query.get("client_id").ok_or("`client_id` is missing")?;
-    // The id of a client that describes itself is the address of the description.
+    // The id of a client with a metadata document is the URL of that document.
     if site.settings.client_documents && id.starts_with("https://") {
         let client =
             OauthClient { id: id.clone(), secret: None, auth: ClientAuth::None, redirects: None };
@@ -60,7 +60,7 @@ fn redirect_target(
     Ok((query, redirect))
 }
 
-/// A code, or the error that the callback carries.
+/// Issues a code, or returns the error for the callback.
 fn issue_code(
     site: &OauthSite,
     state: &mut OauthState,

@@ -1,4 +1,4 @@
-//! The clients that an authorization server knows, and how they prove who they are.
+//! The clients of an authorization server, and their authentication.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -12,12 +12,13 @@ pub(crate) struct OauthClient {
     pub(crate) id: String,
     pub(crate) secret: Option<String>,
     pub(crate) auth: ClientAuth,
-    /// Where callbacks may go; a client that was set up beforehand may use any loopback address.
+    /// Registered callback addresses; `None` permits any loopback address, as for `--client`.
     pub(crate) redirects: Option<Vec<String>>,
 }
 
 impl OauthClient {
-    /// Exact, but for the port of a loopback address, which a native app cannot know beforehand.
+    /// Whether a callback address is permitted. It must match exactly, except for the port of a
+    /// loopback address, which a native app cannot know in advance.
     pub(crate) fn may_redirect_to(&self, address: &str) -> bool {
         match &self.redirects {
             Some(registered) => registered.iter().any(|known| {
@@ -28,7 +29,7 @@ impl OauthClient {
     }
 }
 
-/// Host and path of a loopback address without the port.
+/// Returns host and path of a loopback address, without the port.
 fn loopback(address: &str) -> Option<(&str, &str)> {
     let rest = address.strip_prefix("http://")?;
     let (host, path) = rest.split_at_checked(rest.find('/').unwrap_or(rest.len()))?;
@@ -37,7 +38,7 @@ fn loopback(address: &str) -> Option<(&str, &str)> {
     (known && port.parse::<u16>().is_ok()).then_some((name, path))
 }
 
-/// What a request to the token endpoint says about its sender.
+/// The client credentials in a request to the token endpoint.
 #[derive(Debug)]
 pub(crate) struct Credentials {
     pub(crate) id: String,
@@ -68,7 +69,7 @@ impl Credentials {
         Ok(Self { id, secret: Some(form::decode(secret)), auth: ClientAuth::Basic })
     }
 
-    /// What is wrong with these credentials for this client.
+    /// Returns the reason why these credentials do not fit this client.
     pub(crate) fn complaint(&self, client: &OauthClient) -> Option<String> {
         if self.auth != client.auth {
             let used = self.auth.method();

@@ -1,4 +1,4 @@
-//! Forms, for queries and for bodies of token requests.
+//! Form encoding, for queries and for bodies of token requests.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ pub(crate) type FormFields = BTreeMap<String, String>;
 
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// The names and values of a form; a name that comes twice is a complaint.
+/// Parses a form; rejects duplicate names.
 pub(crate) fn read(text: &str) -> Result<FormFields, String> {
     let mut form = BTreeMap::new();
     for pair in text.split('&').filter(|pair| !pair.is_empty()) {
@@ -21,7 +21,7 @@ pub(crate) fn read(text: &str) -> Result<FormFields, String> {
     Ok(form)
 }
 
-/// A redirect's address with these members after its own query.
+/// Returns a redirect's address with these members appended to its query.
 pub(crate) fn extend(address: &str, members: &[(&str, String)]) -> String {
     let mut address = address.to_owned();
     for (name, value) in members {

@@ -1,10 +1,10 @@
-//! Codes and tokens: who they belong to, how long they live, and what their misuse revokes.
+//! Codes and tokens: their clients, their lifetimes, and their revocation after misuse.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{BuildHasher, RandomState};
 use std::time::{Duration, Instant};
 
-/// What a person agreed to.
+/// The scopes that a user granted to a client.
 #[derive(Clone, Debug)]
 pub(crate) struct OauthGrant {
     pub(crate) client: String,
@@ -18,7 +18,7 @@ pub(crate) struct AuthorizationCode {
     pub(crate) challenge: String,
     issued: Instant,
     used: bool,
-    /// The family that grew from it.
+    /// The family of tokens that was issued for the code.
     family: Option<usize>,
 }
 
@@ -29,7 +29,7 @@ struct IssuedAccess {
     expires: Instant,
 }
 
-/// All tokens that go back to one agreement; at most one refresh token of it is good.
+/// All tokens of one grant. At most one refresh token of a family is valid.
 #[derive(Debug)]
 struct TokenFamily {
     grant: OauthGrant,
@@ -44,7 +44,7 @@ pub(crate) struct TokenPair {
     pub(crate) scopes: BTreeSet<String>,
 }
 
-/// What a token endpoint may give, and what it counts.
+/// The issued codes and tokens, and counters for tests.
 #[derive(Debug, Default)]
 pub(crate) struct Grants {
     codes: BTreeMap<String, AuthorizationCode>,
@@ -61,7 +61,7 @@ pub(crate) struct Grants {
 const CODE_LIFETIME: Duration = Duration::from_secs(60);
 
 impl Grants {
-    /// A value that nobody can guess, and that a test can look for.
+    /// Generates a value that cannot be guessed, and whose prefix a test can search for.
     pub(crate) fn secret(&mut self, kind: &str) -> String {
         self.issued += 1;
         let [first, second] = [0, 1].map(|part| self.random.hash_one((self.issued, part)));
@@ -82,7 +82,7 @@ impl Grants {
         text
     }
 
-    /// The code, once; a second time it takes with it what the first time gave.
+    /// Redeems a code. A second attempt fails and revokes the tokens of the first one.
     pub(crate) fn take_code(&mut self, text: &str) -> Result<AuthorizationCode, String> {
         let code = self.codes.get_mut(text).ok_or("the code is unknown")?;
         if code.used {
@@ -100,7 +100,7 @@ impl Grants {
         Ok(code.clone())
     }
 
-    /// The first tokens of an agreement.
+    /// Issues the first tokens of a grant.
     pub(crate) fn begin(
         &mut self,
         grant: OauthGrant,
@@ -112,7 +112,7 @@ impl Grants {
         self.issue(family, life, refreshable)
     }
 
-    /// Ties the tokens to the code they were given for.
+    /// Links the newest tokens to the code for which they were issued.
     pub(crate) fn remember(&mut self, code: &str) {
         let newest = self.families.len().checked_sub(1);
         if let Some(code) = self.codes.get_mut(code) {
@@ -120,7 +120,7 @@ impl Grants {
         }
     }
 
-    /// New tokens for a refresh token; one that was replaced before revokes the whole family.
+    /// Issues new tokens for a refresh token. Reuse of a replaced one revokes the whole family.
     pub(crate) fn refresh(
         &mut self,
         token: &str,
@@ -159,14 +159,14 @@ impl Grants {
         TokenPair { access, refresh, scopes }
     }
 
-    /// What a token allows at this moment.
+    /// Returns the grant of an access token, unless it is unknown, expired or revoked.
     pub(crate) fn look_up(&self, token: &str) -> Option<&OauthGrant> {
         let access = self.access.get(token)?;
         let family = self.families.get(access.family)?;
         (!family.revoked && access.expires > Instant::now()).then_some(&access.grant)
     }
 
-    /// Says whether the token was one of ours.
+    /// Revokes a token and returns whether it was known.
     pub(crate) fn revoke(&mut self, token: &str) -> bool {
         if let Some(family) = self.refresh.get(token) {
             self.revoke_family(*family);
@@ -195,7 +195,7 @@ impl Grants {
     }
 }
 
-/// Whether an agreement outlives its first token.
+/// Whether a grant gets refresh tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refreshable {
     Yes,

@@ -1,4 +1,4 @@
-//! The documents that say where to log in, and the ways in which they may lie.
+//! The metadata documents of the login, including deliberately wrong ones.
 
 use axum::http::Method;
 use serde_json::{Value, json};
@@ -12,15 +12,15 @@ const OAUTH: &str = "/.well-known/oauth-authorization-server";
 const OPENID: &str = "/.well-known/openid-configuration";
 const HUGE_BYTES: usize = 8 * 1024 * 1024;
 
-/// A text that no message of ours may repeat.
+/// A text that must not appear in any message of Switchboard.
 const BAIT: &str = "bait-that-nobody-repeats";
 
-/// Where the resource's metadata is: the path of the resource comes after the well-known one.
+/// Returns the URL of the resource's metadata: the well-known path, then the resource's path.
 pub(crate) fn resource_metadata(site: &OauthSite) -> String {
     format!("{}{PROTECTED}/mcp", site.origin)
 }
 
-/// The document at this path, or nothing when there is none.
+/// Returns the document at this path, or `None` if there is none.
 pub(crate) fn answer(site: &OauthSite, asked: &FixtureRequest) -> Option<FixtureReply> {
     if asked.verb != Method::GET {
         return None;
@@ -36,7 +36,7 @@ pub(crate) fn answer(site: &OauthSite, asked: &FixtureRequest) -> Option<Fixture
     }
     let at = match discovery {
         DiscoveryMode::Oauth => format!("{OAUTH}{issuer_path}"),
-        // The last of the places in which a client has to look.
+        // The last of the locations that a client has to try.
         DiscoveryMode::OpenId => format!("{issuer_path}{OPENID}"),
         DiscoveryMode::Origin => OAUTH.to_owned(),
         DiscoveryMode::Nowhere => return None,
@@ -106,7 +106,7 @@ fn authorization_server(site: &OauthSite) -> FixtureReply {
     document_reply(site, document, settings.server_metadata.as_ref())
 }
 
-/// The document with the members that the command line replaces or, by null, removes.
+/// Returns the document with the command line's replacements, in which null removes a member.
 fn document_reply(site: &OauthSite, mut document: Value, replaced: Option<&Value>) -> FixtureReply {
     let replaced = replaced.map(|members| site.fill_in(&members.to_string())).unwrap_or_default();
     let replaced: Value = serde_json::from_str(&replaced).unwrap_or_default();

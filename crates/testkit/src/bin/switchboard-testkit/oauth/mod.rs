@@ -1,4 +1,4 @@
-//! An authorization server and the MCP server behind it in one process: strict, or wrong on demand.
+//! An authorization server and its MCP server in one process: strict, or faulty on demand.
 
 mod authorize;
 mod clients;

@@ -1,4 +1,4 @@
-//! The MCP endpoint behind the login: who may do what, and what others are told.
+//! The MCP endpoint behind the login: checks of tokens and scopes, and challenges.
 
 use axum::http::Method;
 use bytes::Bytes;
@@ -92,7 +92,7 @@ fn challenge(parts: &[String]) -> String {
     format!("Bearer {}", parts.join(", ")).trim_end().to_owned()
 }
 
-/// The same list of tools, each with an icon at the sink, and one whose schema refers there.
+/// Adds to each tool an icon at the sink, and to the list a tool whose schema refers to the sink.
 fn with_sink_links(site: &OauthSite, mut reply: FixtureReply) -> FixtureReply {
     let ReplyBody::Full(text) = &reply.body else { return reply };
     let mut list: Value = serde_json::from_str(text).unwrap_or_default();

@@ -1,12 +1,12 @@
-//! The kind of authorization server that the command line asks for, and what it does wrong.
+//! Command-line options of the authorization server, including its misbehaviour.
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
 use serde_json::Value;
 
-/// Every name with what it does; most take a URL by `--value`, in which `{origin}` stands for the
-/// server's own address and `{sink}` for the listener that nobody may reach, with the port
-/// `{sink-port}`.
+/// Every misbehaviour with its effect. Most take a URL in `--value`, in which `{origin}` expands to
+/// the server's own address, `{sink}` to that of a listener that no client may contact, and
+/// `{sink-port}` to that listener's port.
 const MISBEHAVIOURS: &[(&str, &str)] = &[
     ("wrong-iss", "the callback's `iss` is --value (https://evil.example)"),
     ("no-iss", "the callback lacks the `iss` that the metadata promises"),
@@ -33,7 +33,7 @@ const MISBEHAVIOURS: &[(&str, &str)] = &[
     ("links", "metadata, registrations and tools are full of links to the sink"),
 ];
 
-/// How a client has to prove itself at the token endpoint.
+/// How a client has to authenticate at the token endpoint.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum ClientAuth {
     None,
@@ -42,7 +42,7 @@ pub(crate) enum ClientAuth {
 }
 
 impl ClientAuth {
-    /// The name in metadata.
+    /// Returns the name in metadata.
     pub(crate) fn method(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -52,17 +52,17 @@ impl ClientAuth {
     }
 }
 
-/// Where metadata is to be found.
+/// Location of the metadata.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum DiscoveryMode {
-    /// Resource metadata, and the authorization server's in the form of RFC 8414
+    /// Resource metadata, and authorization server metadata as in RFC 8414
     Oauth,
-    /// Resource metadata, and the authorization server's in the form of `OpenID`
+    /// Resource metadata, and authorization server metadata as in `OpenID`
     #[value(name = "openid")]
     OpenId,
-    /// As in 2025-03-26: no resource metadata, the authorization server's at the origin
+    /// As in 2025-03-26: no resource metadata, authorization server metadata at the origin
     Origin,
-    /// As in 2025-03-26 with nothing at all: only the usual paths
+    /// As in 2025-03-26 without any metadata: only the default paths
     Nowhere,
 }
 
@@ -73,54 +73,54 @@ pub(crate) struct OauthSiteSettings {
     pub(crate) client_auth: ClientAuth,
     #[arg(long, default_value = "oauth")]
     pub(crate) discovery: DiscoveryMode,
-    /// No dynamic registration
+    /// Disable dynamic client registration
     #[arg(long)]
     pub(crate) no_registration: bool,
-    /// Takes the address of a client's document as its id
+    /// Accept the URL of a client's metadata document as its id
     #[arg(long)]
     pub(crate) client_documents: bool,
     #[arg(long)]
     pub(crate) no_refresh: bool,
-    /// Nobody agrees
+    /// Deny every authorization
     #[arg(long)]
     pub(crate) deny: bool,
-    /// A client that need not register
+    /// Id of a preregistered client
     #[arg(long)]
     pub(crate) client: Option<String>,
     #[arg(long)]
     pub(crate) client_secret: Option<String>,
     #[arg(long, default_value_t = 3600)]
     pub(crate) token_seconds: u64,
-    /// The path of the issuer, empty or with a slash in front
+    /// Path of the issuer, empty or with a leading slash
     #[arg(long, default_value = "")]
     pub(crate) issuer_path: String,
-    /// The scope without which nothing is answered
+    /// Scope that every MCP request needs
     #[arg(long)]
     pub(crate) base_scope: Option<String>,
     /// `scopes_supported` in the metadata
     #[arg(long, value_delimiter = ' ')]
     pub(crate) scopes: Option<Vec<String>>,
-    /// Members that replace those of the authorization server's metadata; null removes one
+    /// JSON members that replace those of the authorization server metadata; null removes one
     #[arg(long, value_parser = parse_json)]
     pub(crate) server_metadata: Option<Value>,
-    /// The same for the resource's metadata
+    /// JSON members that replace those of the resource metadata; null removes one
     #[arg(long, value_parser = parse_json)]
     pub(crate) resource_metadata: Option<Value>,
     #[arg(long, value_parser = PossibleValuesParser::new(misbehaviours()))]
     misbehave: Option<String>,
-    /// In values, {origin}, {sink} and {sink-port} belong to this process
+    /// Value for `--misbehave`; {origin}, {sink} and {sink-port} expand to this process's addresses
     #[arg(long)]
     pub(crate) value: Option<String>,
 }
 
 impl OauthSiteSettings {
-    /// Says whether the server was told to do this wrong.
+    /// Whether `--misbehave` names this misbehaviour.
     pub(crate) fn misbehaves(&self, name: &str) -> bool {
         debug_assert!(MISBEHAVIOURS.iter().any(|(known, _)| *known == name), "{name}");
         self.misbehave.as_deref() == Some(name)
     }
 
-    /// Whether clients know nothing of resources, as before 2025-06-18.
+    /// Whether resources have no metadata and no `resource` parameter, as before 2025-06-18.
     pub(crate) fn is_old(&self) -> bool {
         matches!(self.discovery, DiscoveryMode::Origin | DiscoveryMode::Nowhere)
     }

@@ -1,4 +1,4 @@
-//! The state of the process, and which request goes where.
+//! The state of the process, and the routing of requests.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -49,12 +49,12 @@ impl OauthSite {
         format!("{}{}", self.origin, self.settings.issuer_path)
     }
 
-    /// What tokens are for: the address of the MCP endpoint.
+    /// Returns the audience of tokens: the URL of the MCP endpoint.
     pub(crate) fn resource(&self) -> String {
         format!("{}/mcp", self.origin)
     }
 
-    /// Puts the addresses of this process into a text of the command line.
+    /// Expands the placeholders for this process's addresses in a command-line value.
     pub(crate) fn fill_in(&self, text: &str) -> String {
         let port = self.sink.origin.rsplit(':').next().unwrap_or_default();
         text.replace("{origin}", &self.origin)
@@ -66,12 +66,12 @@ impl OauthSite {
         self.settings.misbehaves(name)
     }
 
-    /// The value of the misbehaviour; the sink where none was given.
+    /// Returns the value of the misbehaviour, by default the URL of the sink.
     pub(crate) fn value(&self) -> String {
         self.fill_in(self.settings.value.as_deref().unwrap_or("{sink}/"))
     }
 
-    /// A redirect to the value when the server was told to redirect here.
+    /// Returns a redirect to the value if `--misbehave` names this redirect.
     pub(crate) fn redirect_if(&self, name: &str) -> Option<FixtureReply> {
         let status = self.redirect_status;
         self.misbehaves(name).then(|| FixtureReply::empty(status).with("location", self.value()))
@@ -82,7 +82,7 @@ impl OauthSite {
         self.misbehaves(name).then(for_ever)
     }
 
-    /// What a person agrees to: the scopes of the request, or the base scope.
+    /// Returns the grant of a user: the scopes of the request, or the base scope.
     pub(crate) fn grant(&self, client: String, form: &FormFields) -> OauthGrant {
         let asked_for = form.get("scope").or(self.settings.base_scope.as_ref());
         let scopes = asked_for.map(|all| all.split(' ').map(str::to_owned).collect());
@@ -159,7 +159,7 @@ impl SinkServer {
         tokio::spawn(async move {
             while let Ok((mut stream, _)) = listener.accept().await {
                 counted.fetch_add(1, Ordering::SeqCst);
-                // Whoever comes shall not wait; that it came is what counts.
+                // Answered so that the client does not wait; only the connection matters.
                 let _ = stream.write_all(b"HTTP/1.1 404 Sink\r\ncontent-length: 0\r\n\r\n").await;
             }
         });
@@ -171,22 +171,22 @@ impl SinkServer {
     }
 }
 
-/// Everything that arrived, as a test wants to see it.
+/// Everything that arrived, for tests.
 #[derive(Debug, Default)]
 pub(crate) struct OauthObservations {
-    /// How often each verb and path was asked.
+    /// Number of requests by verb and path.
     pub(crate) requests: BTreeMap<String, u64>,
-    /// How often the MCP endpoint got each `Authorization` header; `none` stands for none.
+    /// Number of MCP requests by `Authorization` header; the key `none` counts those without one.
     pub(crate) authorization: BTreeMap<String, u64>,
     pub(crate) authorizations: Vec<FormFields>,
     pub(crate) token_requests: Vec<FormFields>,
     pub(crate) registrations: Vec<Value>,
     pub(crate) tokens_revoked: u64,
-    /// What a strict server had to refuse, in words.
+    /// Descriptions of the requests that a strict server had to refuse.
     pub(crate) problems: Vec<String>,
 }
 
-/// `GET` gives everything; `POST` takes `{"expire": true}`, `{"revoke": true}` or
+/// Returns all observations; `POST` also accepts `{"expire": true}`, `{"revoke": true}` and
 /// `{"token_seconds": N}`.
 pub(crate) fn control(site: &OauthSite, asked: &FixtureRequest) -> FixtureReply {
     let mut state = site.state();

@@ -1,4 +1,4 @@
-//! The token endpoint: codes, refresh tokens and client credentials against tokens; revocation.
+//! The token endpoint (for codes, refresh tokens and client credentials), revocation, registration.
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
@@ -12,7 +12,7 @@ use super::settings::ClientAuth;
 use super::site::{OauthSite, OauthState};
 use crate::http::{FixtureReply, FixtureRequest};
 
-/// The status, the error and what is wrong in words.
+/// The HTTP status, the error code and the description.
 type TokenRefusal = (u16, &'static str, String);
 
 const HUGE_BYTES: usize = 8 * 1024 * 1024;
@@ -47,7 +47,7 @@ pub(crate) fn revoke(site: &OauthSite, asked: &FixtureRequest) -> FixtureReply {
     }
 }
 
-/// An error as the token and registration endpoints give it; the problem is kept for the test.
+/// Returns an error of the token or registration endpoint, and records the problem for the test.
 pub(crate) fn refusal(
     state: &mut OauthState,
     status: u16,
@@ -60,7 +60,7 @@ pub(crate) fn refusal(
     if status == 401 { reply.with("www-authenticate", "Basic") } else { reply }
 }
 
-/// The client that sent a form, and the form.
+/// Authenticates the client that sent a form; returns the client and the form.
 fn identify_client(
     state: &mut OauthState,
     asked: &FixtureRequest,
@@ -183,7 +183,7 @@ pub(crate) fn register(site: &OauthSite, asked: &FixtureRequest) -> FixtureReply
     FixtureReply::json(201, answer.to_string())
 }
 
-/// Where callbacks may go, when all that was said is acceptable.
+/// Validates a registration and returns its callback addresses.
 fn redirects(
     site: &OauthSite,
     asked: &FixtureRequest,

@@ -1,4 +1,4 @@
-//! Takes one message: notes it, lets a fault have it, answers it, and honours its cancellation.
+//! Processes one message: registers it, applies the fault, answers it, honours its cancellation.
 
 use std::sync::Arc;
 
@@ -10,19 +10,19 @@ use crate::exchange::{Emission, Outlet};
 use crate::message::{INVALID_REQUEST, IncomingMessage, ReceivedMessage, RpcAnswer};
 use crate::{faults, journal};
 
-/// A request that is noted as running and still has to be worked on.
+/// A request that is registered as running but not processed yet.
 #[derive(Debug)]
 pub(crate) struct AcceptedRequest {
     exchange: Exchange,
     incoming: IncomingMessage,
     cancelled: Arc<Notify>,
-    /// Whether the chosen fault wants it.
+    /// Whether the chosen fault takes it.
     wanted: bool,
 }
 
-/// Notes the message at once, so that a cancellation right behind it finds its request.
+/// Registers a request at once, so that a cancellation right behind it finds it.
 ///
-/// A notification is dealt with here and leaves nothing to do.
+/// Returns `None` for a notification, which is processed here.
 pub(crate) fn accept(exchange: &Exchange, incoming: IncomingMessage) -> Option<AcceptedRequest> {
     let Some(id) = &incoming.id else {
         if incoming.method == "notifications/cancelled"
@@ -45,7 +45,7 @@ impl AcceptedRequest {
 
     pub(crate) async fn work(self) {
         let Self { exchange, incoming, cancelled, wanted } = self;
-        // What a fault has taken does not listen to cancellation: late answers are late anyway.
+        // A fault ignores cancellation, so that a late answer is still sent.
         if !(wanted && faults::strike(&exchange, &incoming).await) {
             let answer = tokio::select! {
                 answer = dispatch::answer(&exchange, &incoming) => Some(answer),
@@ -60,7 +60,7 @@ impl AcceptedRequest {
     }
 }
 
-/// Answers all messages of a batch in one array; false when there was nothing to answer.
+/// Answers all messages of a batch in one array; false if there was nothing to answer.
 pub(crate) async fn batch(exchange: &Exchange, items: Vec<Value>) -> bool {
     if exchange.conversation.revision().as_deref() != Some("2025-03-26") {
         let refusal = RpcAnswer::refuse(INVALID_REQUEST, "batches exist only in 2025-03-26");
@@ -80,6 +80,7 @@ pub(crate) async fn batch(exchange: &Exchange, items: Vec<Value>) -> bool {
             ReceivedMessage::Batch(_) | ReceivedMessage::Nonsense => {}
         }
     }
+    // The channel closes once the last request has dropped its copy of the outlet.
     drop(inner);
     let mut answers = Vec::new();
     while let Some(emission) = emissions.recv().await {

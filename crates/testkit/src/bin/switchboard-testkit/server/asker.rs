@@ -1,4 +1,4 @@
-//! A server that asks and says much: of a model, for folders, to be forgotten, to whoever listens.
+//! A server that sends requests and notifications: sampling, roots, elicitation, messages, changes.
 
 use std::time::Duration;
 
@@ -75,7 +75,7 @@ async fn sample(exchange: &Exchange, arguments: &Value) -> Value {
     content::text(json!(replies).to_string())
 }
 
-/// One reply in each round, all of them kept in the state.
+/// Asks for one reply per round; `requestState` holds all earlier replies.
 fn sample_in_rounds(incoming: &IncomingMessage) -> Value {
     let arguments = incoming.arguments();
     let state = incoming.text("requestState").unwrap_or("[]");
@@ -100,7 +100,7 @@ fn form(message: &str) -> Value {
     json!({"message": message, "requestedSchema": schema})
 }
 
-/// Asks a person and takes the question back as soon as the client has had time to put it.
+/// Sends an elicitation and cancels it once the client has had time to show it.
 async fn withdraw(exchange: &Exchange) -> Value {
     let id = json!("to-be-withdrawn");
     let question = message::question(&id, "elicitation/create", &form("Still there?"));
@@ -113,7 +113,7 @@ async fn withdraw(exchange: &Exchange) -> Value {
     content::text("withdrawn")
 }
 
-/// Asks everything at once, and counts the refusals that come within a second.
+/// Sends all elicitations at once, and counts the refusals within a second.
 async fn many(exchange: &Exchange, count: u64) -> Value {
     let mut open = JoinSet::new();
     for number in 0..count {
@@ -127,7 +127,7 @@ async fn many(exchange: &Exchange, count: u64) -> Value {
             refused += u64::from(reply.is_ok_and(|reply| reply.get("code").is_some()));
         }
     };
-    // Those that are not refused wait for a person, who never answers.
+    // Those that are not refused wait for a user, who never answers.
     let _ = tokio::time::timeout(Duration::from_secs(1), counting).await;
     content::text(format!("{refused} refused"))
 }

@@ -13,7 +13,7 @@ pub(crate) const PIXEL: &str = concat!(
 /// A WAV file that holds no samples, in Base64.
 pub(crate) const SILENCE: &str = "UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=";
 
-/// One item of each kind that the revision knows.
+/// Returns one item of each kind that the revision knows.
 pub(crate) fn every_kind(spoken: &MessageEra) -> Vec<Value> {
     let mut items = vec![
         json!({"type": "text", "text": "A line of text."}),
@@ -53,7 +53,7 @@ pub(crate) fn failure(message: impl Into<String>) -> Value {
     json!({"content": [{"type": "text", "text": message.into()}], "isError": true})
 }
 
-/// A JSON value as text, and as structured content where the revision has it.
+/// Returns a JSON value as text, and as structured content if the revision has it.
 pub(crate) fn structured_result(value: &Value, spoken: &MessageEra) -> Value {
     let mut result = text(value.to_string());
     if spoken.has("2025-06-18") {

@@ -1,4 +1,4 @@
-//! Gives each method its answer.
+//! Dispatches requests by method.
 
 use serde_json::{Value, json};
 
@@ -10,9 +10,9 @@ use crate::message::{INVALID_PARAMS, IncomingMessage, METHOD_NOT_FOUND, RpcAnswe
 use crate::options::ServerKind;
 use crate::server::conformance;
 
-/// The answer a well-behaved server gives to a request.
+/// Answers a request as a well-behaved server does.
 pub(crate) async fn answer(exchange: &Exchange, incoming: &IncomingMessage) -> RpcAnswer {
-    // A modern client that says `initialize` asks for a method that its era does not have.
+    // An `initialize` with a modern version is an unknown method: the modern era does not have it.
     if incoming.method == "initialize" && incoming.version().is_none() {
         let greeting = message_era::initialize(exchange, incoming);
         if exchange.server.options.kind == ServerKind::Given {
@@ -70,7 +70,7 @@ async fn result(call: &ServerCall<'_>) -> RpcAnswer {
         },
         method if server.options.tasks && method.starts_with("tasks/") => tasks::answer(call).await,
         "tools/call" => run::call(call).await,
-        // The rest belongs to servers that offer more than tools.
+        // All other methods belong to servers that offer more than tools.
         _ if examples::offer(server.options.kind).is_some() => {
             RpcAnswer::refuse(METHOD_NOT_FOUND, "Method not found")
         }
@@ -99,7 +99,7 @@ async fn result(call: &ServerCall<'_>) -> RpcAnswer {
     }
 }
 
-/// The tools that are there only when they are wanted.
+/// Calls one of the tools that exist only with `--tasks`.
 async fn long(call: &ServerCall<'_>) -> Option<RpcAnswer> {
     match tasks::call_visit(call.exchange, call.incoming).await {
         Some(answer) => Some(answer),

@@ -1,4 +1,4 @@
-//! Two small servers for examples: one that knows the weather and one that keeps issues.
+//! Small servers with their own tools: weather forecasts, issues, and tools behind a login.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ const COLD_SKIES: &[&str] = &["sun", "clouds", "snow", "fog"];
 const MAX_DAYS: u64 = 7;
 const DEFAULT_DAYS: u64 = 3;
 
-/// The name of a server that has only tools of its own, and the tools; nothing for the others.
+/// Returns the name and the tools of a server that has only its own tools, or `None` for others.
 pub(crate) fn offer(kind: ServerKind) -> Option<(&'static str, Vec<Value>)> {
     match kind {
         ServerKind::Weather => Some(("weather", vec![get_forecast()])),
@@ -61,7 +61,7 @@ fn create_issue() -> Value {
     })
 }
 
-/// Nothing for an unknown tool; the name of an argument when it does not fit.
+/// Runs a tool. `None` for an unknown tool; `Err` with the name of an invalid argument.
 pub(crate) fn run(
     server: &FixtureServer,
     name: &str,
@@ -84,7 +84,7 @@ fn forecast(arguments: &Value) -> Result<Value, &'static str> {
     Ok(content::text(format!("Forecast for {city}: {}", days.join("; "))))
 }
 
-/// The same city has the same weather for ever, and it does not change much from day to day.
+/// Returns a deterministic forecast for a city, which changes little from day to day.
 fn day_in(city: &str, day: u64) -> String {
     let mix = |sum: u64, byte: u8| sum.wrapping_mul(31).wrapping_add(u64::from(byte));
     let seed = city.to_lowercase().bytes().fold(0, mix);
@@ -120,7 +120,7 @@ pub(crate) fn protected_tools() -> Vec<Value> {
     ]
 }
 
-/// Nothing for an unknown tool; the name of an argument when it does not fit.
+/// Runs a tool. `None` for an unknown tool; `Err` with the name of an invalid argument.
 pub(crate) fn run_protected(
     name: &str,
     incoming: &IncomingMessage,

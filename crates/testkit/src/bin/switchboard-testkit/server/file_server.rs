@@ -1,4 +1,4 @@
-//! A server whose lists, results and notices stand in a file that the test writes.
+//! A server whose lists, results and notices come from a file that the test writes.
 
 use std::io::Write as _;
 
@@ -8,14 +8,14 @@ use super::Exchange;
 use crate::message::{INVALID_PARAMS, IncomingMessage, RpcAnswer};
 use crate::options::FixtureOptions;
 
-/// The file as it is at this moment; a test may change it while the server runs.
+/// Reads the file anew for each request, because a test may change it while the server runs.
 fn read_file(options: &FixtureOptions) -> Value {
     let path = options.offers.as_ref().expect("`given` needs `--offers FILE`");
     let text = std::fs::read_to_string(path).expect("the file of `--offers` can be read");
     serde_json::from_str(&text).expect("the file of `--offers` is JSON")
 }
 
-/// The same introduction, with the instructions of the file.
+/// Replaces the instructions in the answer by those of the file.
 pub(crate) fn with_instructions(options: &FixtureOptions, answer: RpcAnswer) -> RpcAnswer {
     match answer {
         RpcAnswer::Result(mut result) => {
@@ -29,7 +29,7 @@ pub(crate) fn with_instructions(options: &FixtureOptions, answer: RpcAnswer) -> 
     }
 }
 
-/// The answer to everything that the file is about.
+/// Answers the requests that the file covers; `None` for the others.
 pub(crate) async fn answer(exchange: &Exchange, incoming: &IncomingMessage) -> Option<RpcAnswer> {
     let file = read_file(&exchange.server.options);
     let list = |key: &str| {

@@ -1,4 +1,4 @@
-//! Tools of five kinds that note every call in the journal before they answer it.
+//! Tools of five kinds that write every call to the journal before they answer it.
 
 use std::time::Duration;
 
@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use super::{Exchange, content};
 use crate::message::{INVALID_PARAMS, IncomingMessage, RpcAnswer};
 
-/// What the tools do, by the first part of their names: `echo_001`, `slow_001` and so on.
+/// Kinds of tools; the first part of their names: `echo_001`, `slow_001` and so on.
 const KINDS: [&str; 5] = ["echo", "slow", "fail", "big", "progress"];
-/// How often `progress` reports.
+/// Number of progress notifications that `progress` sends.
 const STEPS: u32 = 3;
 const STEP: Duration = Duration::from_millis(5);
 
-/// So many tools, the kinds in turn.
+/// Returns `count` tools, with the kinds in rotation.
 pub(crate) fn definitions(count: usize) -> Vec<Value> {
     (0..count)
         .map(|number| {
@@ -35,7 +35,7 @@ pub(crate) fn definitions(count: usize) -> Vec<Value> {
         .collect()
 }
 
-/// Every answer begins with the call's id, so that nobody takes it for another one's.
+/// Calls a tool. Every answer begins with the call's id, so that tests detect a mix-up.
 pub(crate) async fn call(exchange: &Exchange, incoming: &IncomingMessage) -> RpcAnswer {
     let name = incoming.text("name").unwrap_or_default();
     let arguments = incoming.arguments();

@@ -1,4 +1,4 @@
-//! Lists in pages and with changes laid over them, and `subscriptions/listen` for what changes.
+//! Pages and overlays of lists, and `subscriptions/listen` for their changes.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use super::{Exchange, FixtureServer};
 use crate::message::{INVALID_PARAMS, IncomingMessage, META_SUBSCRIPTION, RpcAnswer};
 use crate::options::ServerKind;
 
-/// `subscriptions/listen`: runs until the request is cancelled, or as long as a fault lets it.
+/// Serves `subscriptions/listen` until the request is cancelled or a fault ends it.
 pub(crate) async fn listen(exchange: &Exchange, incoming: &IncomingMessage) -> RpcAnswer {
     let Some(wanted) = incoming.params.get("notifications").filter(|wanted| wanted.is_object())
     else {
@@ -43,7 +43,7 @@ pub(crate) async fn listen(exchange: &Exchange, incoming: &IncomingMessage) -> R
     RpcAnswer::Result(json!({"_meta": meta}))
 }
 
-/// One page of a list, with a cursor if another follows.
+/// Returns one page of a list, with a cursor if another page follows.
 pub(crate) fn page(
     key: &str,
     items: Vec<Value>,
@@ -70,16 +70,16 @@ pub(crate) fn page(
     RpcAnswer::Result(result)
 }
 
-/// The lists, by method: the member that holds the items, and what tells them apart.
+/// The lists: their method, the member that holds the items, and the key of an item.
 const LISTS: [(&str, &str, &str); 3] = [
     ("tools/list", "tools", "name"),
     ("prompts/list", "prompts", "name"),
     ("resources/templates/list", "resourceTemplates", "uriTemplate"),
 ];
 
-/// The answer with what the file says laid over it: `instructions`, and items whose members replace
-/// those of the item of the same name, or are added; `"gone": true` takes one out, and `reversed`
-/// turns the lists around.
+/// Applies the overlay file to an answer: `instructions`, and items, whose members replace those of
+/// the item of the same name, or which are added. `"gone": true` removes an item, and `reversed`
+/// reverses the lists.
 pub(crate) fn overlay(server: &FixtureServer, method: &str, answer: RpcAnswer) -> RpcAnswer {
     let text = server.options.overlay.as_ref().and_then(|file| std::fs::read_to_string(file).ok());
     let (Some(text), RpcAnswer::Result(mut result)) = (text, answer.clone()) else { return answer };

@@ -1,4 +1,4 @@
-//! Decides in which era a request is spoken, and shapes what each era expects.
+//! Determines the era of a request, and adapts answers to each era.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::message::{
 };
 use crate::options::{FixtureEra, FixtureOptions, ServerKind};
 
-/// The era of one request, with the revision agreed on in the legacy one.
+/// The era of one request, with the negotiated revision in the legacy era.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum MessageEra {
     Modern,
@@ -17,7 +17,7 @@ pub(crate) enum MessageEra {
 }
 
 impl MessageEra {
-    /// Revisions are dates, so their order is that of their text.
+    /// Whether the era has the features of a revision. Revisions are dates and compare as text.
     pub(crate) fn has(&self, revision: &str) -> bool {
         match self {
             Self::Modern => true,
@@ -26,7 +26,7 @@ impl MessageEra {
     }
 }
 
-/// The era of a request other than `initialize`, or why it is refused.
+/// Returns the era of a request other than `initialize`, or its refusal.
 pub(crate) fn message_era(
     exchange: &Exchange,
     incoming: &IncomingMessage,
@@ -53,7 +53,7 @@ pub(crate) fn message_era(
     }
 }
 
-/// What is wrong with the `_meta` of a modern request.
+/// Returns the refusal of a modern request whose `_meta` is wrong.
 pub(crate) fn meta_complaint(incoming: &IncomingMessage) -> Option<RpcAnswer> {
     let Some(version) = incoming.version() else {
         return Some(RpcAnswer::refuse(INVALID_PARAMS, "`_meta` lacks the protocol version"));
@@ -100,7 +100,7 @@ pub(crate) fn discover(options: &FixtureOptions) -> Value {
     })
 }
 
-/// Adds what says that calls may become tasks, as the revision spells it.
+/// Adds the capability for tasks, in the form of the revision.
 fn with_tasks(options: &FixtureOptions, revision: &str, mut capabilities: Value) -> Value {
     if options.tasks && revision == MODERN {
         capabilities["extensions"] = json!({"io.modelcontextprotocol/tasks": {}});
@@ -111,7 +111,7 @@ fn with_tasks(options: &FixtureOptions, revision: &str, mut capabilities: Value)
     capabilities
 }
 
-/// The servers of examples have nothing but tools, and the one that asks has more than others.
+/// Returns the capabilities of a server. Example servers have only tools; `asker` has more.
 fn capabilities(kind: ServerKind, usual: &Value) -> Value {
     let mut known = examples::offer(kind).map_or_else(|| usual.clone(), |_| json!({"tools": {}}));
     if kind == ServerKind::Asker {
@@ -126,7 +126,7 @@ fn identity(kind: ServerKind) -> Value {
     json!({"name": name, "version": env!("CARGO_PKG_VERSION")})
 }
 
-/// Adds what the modern era wants on every result.
+/// Adds the members that the modern era requires in every result.
 pub(crate) fn stamp(
     speech: &MessageEra,
     kind: ServerKind,

@@ -1,4 +1,4 @@
-//! The resources, prompts and completions every fixture offers.
+//! The resources, prompts and completions that fixtures offer by default.
 
 use serde_json::{Value, json};
 

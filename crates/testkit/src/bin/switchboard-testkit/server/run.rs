@@ -1,4 +1,4 @@
-//! Runs the tools.
+//! Routes `tools/call` to the tools of a server, and runs those of the echo server.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -36,7 +36,7 @@ pub(crate) async fn call(call: &ServerCall<'_>) -> RpcAnswer {
     };
     match result {
         Some(Ok(result)) => RpcAnswer::Result(result),
-        // Arguments that do not fit are a result the model can read, not a protocol error.
+        // Invalid arguments are a result that the model can read, not a protocol error.
         Some(Err(missing)) => {
             RpcAnswer::Result(content::failure(format!("the argument `{missing}` does not fit")))
         }
@@ -44,7 +44,7 @@ pub(crate) async fn call(call: &ServerCall<'_>) -> RpcAnswer {
     }
 }
 
-/// Nothing for an unknown tool; the name of an argument when it does not fit.
+/// Runs a tool. `None` for an unknown tool; `Err` with the name of an invalid argument.
 async fn run(call: &ServerCall<'_>, name: &str) -> Option<Result<Value, &'static str>> {
     let ServerCall { exchange, incoming, spoken } = *call;
     let arguments = incoming.arguments();

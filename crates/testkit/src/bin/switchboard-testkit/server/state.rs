@@ -1,4 +1,4 @@
-//! The state of one fixture process and what a message is handled with.
+//! The state of one fixture process, and the context of a message.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,7 +20,7 @@ pub(crate) struct FixtureServer {
     pub(crate) options: FixtureOptions,
     pub(crate) journal: FixtureJournal,
     pub(crate) trace: FixtureJournal,
-    /// The eras that are spoken.
+    /// The eras that the server speaks.
     pub(crate) era: FixtureEra,
     fault: Option<Fault>,
     changed: broadcast::Sender<ChangeNotice>,
@@ -39,7 +39,7 @@ impl FixtureServer {
         let kept = kept.map_or(0, |text| text.lines().count());
         let store = FixtureJournal::open(options.store.as_deref());
         let fault = Fault::new(&options);
-        // Some faults exist only in servers that were never modern.
+        // Some faults exist only in legacy servers.
         let is_legacy = fault.as_ref().is_some_and(Fault::is_for_legacy_servers);
         let usual = if is_legacy { FixtureEra::Legacy } else { FixtureEra::Dual };
         Self {
@@ -63,7 +63,7 @@ impl FixtureServer {
         self.fault.as_ref()
     }
 
-    /// Everything that changes from here on.
+    /// Subscribes to the changes from here on.
     pub(crate) fn changes(&self) -> broadcast::Receiver<ChangeNotice> {
         self.changed.subscribe()
     }
@@ -73,7 +73,7 @@ impl FixtureServer {
         let _ = self.changed.send(change);
     }
 
-    /// How many times an address was asked to be visited before.
+    /// Counts a call of `visit` and returns the number of earlier ones.
     pub(crate) fn count_visit(&self) -> u64 {
         self.visits.fetch_add(1, Ordering::SeqCst) as u64
     }
@@ -84,7 +84,7 @@ impl FixtureServer {
         grown
     }
 
-    /// Keeps an issue and gives its number.
+    /// Stores an issue and returns its number.
     pub(crate) fn keep_issue(&self, issue: impl FnOnce(usize) -> Value) -> usize {
         let mut issues = self.issues.lock();
         *issues += 1;
@@ -106,7 +106,7 @@ impl FixtureServer {
         self.prompts.load(Ordering::SeqCst)
     }
 
-    /// How many times tools were listed before.
+    /// Counts a listing of the tools and returns the number of earlier ones.
     pub(crate) fn count_listing(&self) -> usize {
         self.lists.fetch_add(1, Ordering::SeqCst)
     }
@@ -119,7 +119,7 @@ pub(crate) struct Exchange {
     pub(crate) outlet: Outlet,
 }
 
-/// One request in the era in which it is spoken.
+/// One request with its era.
 #[derive(Clone, Copy)]
 pub(crate) struct ServerCall<'a> {
     pub(crate) exchange: &'a Exchange,
@@ -132,7 +132,7 @@ impl Exchange {
         self.outlet.notice(message::notice(method, params)).await;
     }
 
-    /// Reports progress, if the client asked for reports.
+    /// Reports progress if the request has a progress token.
     pub(crate) async fn report(&self, incoming: &IncomingMessage, mut progress: Value) {
         if let Some(token) = incoming.meta("progressToken") {
             progress["progressToken"] = token.clone();
@@ -140,7 +140,7 @@ impl Exchange {
         }
     }
 
-    /// The result of what the client was asked, or its error.
+    /// Sends a request to the client and returns its result or its error.
     pub(crate) async fn ask(&self, method: &str, params: &Value) -> Value {
         let mut reply = self.conversation.ask(&self.outlet, method, params).await;
         let result = reply["result"].take();

@@ -1,4 +1,4 @@
-//! Tasks in both eras: made by a call, asked about, answered, given up, kept for every client.
+//! Tasks in both eras: created by a call, polled, answered, cancelled, and shared by all clients.
 
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use crate::message::{
 const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 const RELATED: &str = "io.modelcontextprotocol/related-task";
 const MISSING_CAPABILITY: i64 = -32021;
-/// An answered question is still shown for so long, as by a server that takes its time.
+/// How long a question is still shown after its answer, as by a slow server.
 const ANSWERED_DISPLAY: Duration = Duration::from_millis(600);
 
 #[derive(Debug, Default)]
@@ -34,7 +34,7 @@ struct FixtureTask {
     cancelled: bool,
 }
 
-/// The definitions of the tools that become tasks.
+/// Returns the definitions of the tools that become tasks.
 pub(crate) fn definitions(spoken: &MessageEra) -> Vec<Value> {
     let properties = json!({
         "ms": {"type": "integer"},
@@ -51,7 +51,7 @@ pub(crate) fn definitions(spoken: &MessageEra) -> Vec<Value> {
     vec![tool("research", "required"), tool("ponder", "optional"), tool("hurry", "forbidden")]
 }
 
-/// What a call of one of them is answered with; nothing for another tool.
+/// Answers a call of a tool that becomes a task; `None` for other tools.
 pub(crate) async fn call(call: &ServerCall<'_>) -> Option<RpcAnswer> {
     let ServerCall { exchange, incoming, spoken } = *call;
     let name = incoming.text("name").unwrap_or_default();
@@ -87,7 +87,7 @@ pub(crate) async fn call(call: &ServerCall<'_>) -> Option<RpcAnswer> {
     }))
 }
 
-/// The answer to a request about tasks.
+/// Answers a request about tasks.
 pub(crate) async fn answer(call: &ServerCall<'_>) -> RpcAnswer {
     let ServerCall { exchange, incoming, spoken } = *call;
     let server = &exchange.server;
@@ -137,7 +137,7 @@ fn cancel(server: &FixtureServer, id: &str, task: &FixtureTask, spoken: &Message
     RpcAnswer::Result(if modern { json!({}) } else { task.unwrap_or_default() })
 }
 
-/// The result, once there is one; what has to be asked before is asked on the same stream.
+/// Waits for the result of a task. A question of the task is sent on the same stream.
 async fn result(exchange: &Exchange, id: &str) -> RpcAnswer {
     let related = json!({RELATED: {"taskId": id}});
     loop {
@@ -163,7 +163,7 @@ async fn result(exchange: &Exchange, id: &str) -> RpcAnswer {
     }
 }
 
-/// Tells by itself when a task ends, so that nobody has to wait for the next look.
+/// Notifies clients of the end of a task, so that they need not wait for the next poll.
 async fn tell_end(exchange: Exchange, id: String, task: FixtureTask) {
     tokio::time::sleep(task.takes + Duration::from_millis(20)).await;
     let params = task.legacy(&id);
@@ -185,7 +185,7 @@ fn question() -> Value {
     })
 }
 
-/// Whether the request says that its client knows tasks.
+/// Whether the client of the request declares the tasks extension.
 fn declares(incoming: &IncomingMessage) -> bool {
     let capabilities = incoming.meta(META_CAPABILITIES);
     capabilities.is_some_and(|it| it["extensions"][EXTENSION].is_object())
@@ -194,7 +194,7 @@ fn declares(incoming: &IncomingMessage) -> bool {
 impl FixtureTasks {
     fn keep(&self, task: FixtureTask) -> String {
         let mut tasks = self.0.lock();
-        // Another process of the same fixture must not know it by chance.
+        // The id must be unknown to another process of the same fixture.
         let id = format!("task-{}-{}", std::process::id(), tasks.len() + 1);
         tasks.insert(id.clone(), task);
         id
@@ -285,7 +285,7 @@ impl FixtureTask {
                 task["inputRequests"] = json!({ "colour": asked });
             }
             ("completed", RpcAnswer::Result(result)) => task["result"] = result,
-            // A result that reports a failure is a result.
+            // A result that reports a tool error completes the task.
             ("failed", RpcAnswer::Result(result)) => {
                 task["status"] = json!("completed");
                 task["result"] = result;
@@ -306,7 +306,7 @@ pub(crate) fn visit_definition() -> Value {
     content::tool("visit", "Needs a visit to an address first.", &properties, &[])
 }
 
-/// Refuses as often as it is told to; nothing for another tool.
+/// Answers a call of `visit`, which refuses the given number of times; `None` for other tools.
 pub(crate) async fn call_visit(
     exchange: &Exchange,
     incoming: &IncomingMessage,
@@ -322,7 +322,7 @@ pub(crate) async fn call_visit(
         server.journal.line("visited");
         return Some(RpcAnswer::Result(content::text(format!("in after {before} refusals"))));
     }
-    // A server may want another address each time, or the same one.
+    // A server may require another URL each time, or the same one.
     let number = if arguments["fresh"] == true { before + 1 } else { 1 };
     let id = format!("visit-{number}");
     let address = json!({

@@ -7,7 +7,7 @@ use super::message_era::MessageEra;
 use super::{FixtureServer, asker, examples, journaled, tasks};
 use crate::options::ServerKind;
 
-/// Everything `tools/list` shows at this moment, in a fixed order.
+/// Returns the current tools for `tools/list`, in a fixed order.
 pub(crate) fn definitions(server: &FixtureServer, spoken: &MessageEra) -> Vec<Value> {
     if let Some((_, tools)) = examples::offer(server.options.kind) {
         return tools;

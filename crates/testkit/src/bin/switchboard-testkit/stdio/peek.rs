@@ -1,4 +1,4 @@
-//! Looks into the pipe behind standard input without taking anything out.
+//! Peeks into the pipe of standard input without consuming anything.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use rustix::event::{PollFd, PollFlags, poll};
 
-/// More than any pipe holds by default.
+/// Default capacity of a pipe on Linux.
 const PEEK_BYTES: usize = 64 * 1024;
 
 pub(crate) enum PeekedLine {
@@ -16,7 +16,7 @@ pub(crate) enum PeekedLine {
     End,
 }
 
-/// A reader that takes whole lines only.
+/// A reader that consumes whole lines only.
 pub(crate) struct Peek {
     copy: (OwnedFd, OwnedFd),
     partial: Vec<u8>,
@@ -28,7 +28,7 @@ impl Peek {
         Self { copy, partial: Vec::new() }
     }
 
-    /// Waits for the next line; with `look`, a call is announced instead of taken.
+    /// Waits for the next line; with `look`, a call is announced instead of consumed.
     pub(crate) fn next(&mut self, look: bool) -> PeekedLine {
         let mut before = 0;
         loop {
@@ -38,7 +38,7 @@ impl Peek {
             }
             let end = seen.iter().position(|byte| *byte == b'\n').map(|position| position + 1);
             let line = String::from_utf8_lossy(&seen[..end.unwrap_or(seen.len())]).into_owned();
-            // A line that fills the pipe is a call whatever its first bytes say.
+            // A line that fills the pipe counts as a call: its method may not be visible yet.
             let call =
                 line.contains("\"tools/call\"") || (end.is_none() && seen.len() == PEEK_BYTES);
             if look && self.partial.is_empty() && call {
@@ -59,7 +59,7 @@ impl Peek {
         }
     }
 
-    /// A copy of what waits in the pipe; empty at the end of input.
+    /// Copies the contents of the pipe; empty at the end of input.
     fn look(&self) -> io::Result<Vec<u8>> {
         let stdin = io::stdin();
         poll(&mut [PollFd::new(&stdin, PollFlags::IN)], None)?;

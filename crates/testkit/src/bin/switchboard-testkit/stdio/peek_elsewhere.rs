@@ -1,4 +1,4 @@
-//! Stands in for looking into a pipe where the system cannot: a call is read but never passed on.
+//! Fallback for systems on which a pipe cannot be peeked into: a call is read and held back.
 
 use std::io::{self, BufRead};
 
@@ -18,7 +18,7 @@ impl Peek {
         Self { held: None }
     }
 
-    /// Waits for the next line; with `look`, a call is announced instead of given out.
+    /// Waits for the next line; with `look`, a call is announced instead of returned.
     pub(crate) fn next(&mut self, look: bool) -> PeekedLine {
         if let Some(line) = self.held.take() {
             return PeekedLine::Line(line);

@@ -16,7 +16,7 @@ use crate::message::{INVALID_REQUEST, PARSE_ERROR, ReceivedMessage, RpcAnswer};
 use crate::server::{self, Exchange, FixtureServer};
 use crate::{faults, system};
 
-/// How long calls may still run once the client has closed its end.
+/// How long calls may run after the client has closed its end.
 const GRACE: Duration = Duration::from_millis(200);
 
 pub(crate) async fn serve(server: Arc<FixtureServer>) {
@@ -44,7 +44,7 @@ pub(crate) async fn serve(server: Arc<FixtureServer>) {
     finish();
 }
 
-/// A writer that is stuck in a full pipe must not keep the process.
+/// Exits the process, even if the writer is blocked on a full pipe.
 #[expect(clippy::exit, reason = "threads that are stuck in a fault cannot be joined")]
 fn finish() {
     std::process::exit(0);
@@ -62,7 +62,7 @@ async fn receive(exchange: &Exchange, line: &[u8], tasks: &mut JoinSet<()>) {
     match ReceivedMessage::read(value) {
         ReceivedMessage::Message(incoming) => {
             let Some(accepted) = server::accept(exchange, incoming) else { return };
-            // What follows `initialize` may rely on its effect, everything else runs side by side.
+            // Later messages may rely on `initialize`, so it runs alone; others run concurrently.
             if accepted.method() == "initialize" {
                 accepted.work().await;
             } else {
@@ -85,7 +85,7 @@ async fn refuse(exchange: &Exchange, code: i64, message: &str) {
     exchange.outlet.finish(refusal.render(&Value::Null), refusal.code()).await;
 }
 
-/// Only legacy clients are told without having asked.
+/// Sends notifications of changes. Only legacy clients get them without a subscription.
 async fn tell_changes(exchange: Exchange) {
     let mut changes = exchange.server.changes();
     while let Ok(change) = changes.recv().await {
@@ -96,7 +96,7 @@ async fn tell_changes(exchange: Exchange) {
     }
 }
 
-/// Lines without their end; the channel closes at the end of input.
+/// Starts the thread that reads lines; the channel closes at the end of input.
 pub(crate) fn start_reader(server: Arc<FixtureServer>) -> mpsc::Receiver<Vec<u8>> {
     let (sender, receiver) = mpsc::channel(64);
     std::thread::spawn(move || {
@@ -121,7 +121,7 @@ fn read_all(sender: &mpsc::Sender<Vec<u8>>) {
     }
 }
 
-/// Looks at each line before it takes it out of the pipe, and leaves the struck call in there.
+/// Peeks at each line before consuming it, and leaves the call that the fault strikes unread.
 #[expect(clippy::exit, reason = "ending before the call is read is the fault")]
 fn read_carefully(fault: &Fault, sender: &mpsc::Sender<Vec<u8>>) {
     let mut peek = Peek::new();
@@ -151,6 +151,7 @@ fn read_carefully(fault: &Fault, sender: &mpsc::Sender<Vec<u8>>) {
         std::process::exit(fault.options.code);
     }
     loop {
+        // Returning would drop the sender, which counts as the end of input.
         std::thread::park();
     }
 }
@@ -164,7 +165,7 @@ pub(crate) fn start_writer(
         let mut greeting = fault.map(faults::greeting).unwrap_or_default();
         loop {
             for step in greeting.drain(..) {
-                // Nobody reads any more: there is nothing left to do but to go on unheard.
+                // The client no longer reads: the process keeps running without a writer.
                 if take(step).is_err() {
                     return;
                 }

@@ -1,4 +1,4 @@
-//! Gives each method the answer that the suite expects.
+//! Answers each method as the suite expects.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ use super::{plain, rounds, tools};
 use crate::message::{INVALID_PARAMS, MODERN, RpcAnswer};
 use crate::options::ServerKind;
 
-/// Nothing for methods that every fixture answers alike.
+/// Answers a request; `None` for methods that all fixtures answer in the same way.
 pub(crate) async fn answer(call: &ServerCall<'_>) -> Option<RpcAnswer> {
     let ServerCall { exchange, incoming, spoken } = *call;
     let server = &exchange.server;
@@ -62,7 +62,7 @@ async fn call_tool(call: &ServerCall<'_>) -> RpcAnswer {
     }
 }
 
-/// What this server can do, in place of what fixtures can do otherwise.
+/// Replaces the capabilities in the answer by those of this server.
 pub(crate) fn with_capabilities(server: &FixtureServer, answer: RpcAnswer) -> RpcAnswer {
     match answer {
         RpcAnswer::Result(mut result) if server.options.kind == ServerKind::Conformance => {

@@ -1,4 +1,4 @@
-//! A server with everything that the official suite expects of one, in both eras.
+//! A server with everything that the official conformance suite expects, in both eras.
 //!
 //! It has three tools that the suite does not name: `raw` answers with any text, `refuse` with any
 //! error, and `touch` changes the watched resource.

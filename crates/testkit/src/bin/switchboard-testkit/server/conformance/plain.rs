@@ -1,4 +1,4 @@
-//! Tools that answer without asking.
+//! Tools that answer without a request to the client.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ const STEP: Duration = Duration::from_millis(50);
 const LEVELS: [&str; 8] =
     ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"];
 
-/// Nothing for an unknown tool.
+/// Runs a tool; `None` if it is unknown.
 pub(super) async fn run(call: &ServerCall<'_>, name: &str) -> Option<RpcAnswer> {
     let ServerCall { exchange, incoming, .. } = *call;
     let server = &exchange.server;
@@ -56,7 +56,7 @@ fn is_grown(name: &str, count: usize) -> bool {
     number.is_some_and(|number| (1..=count).contains(&number))
 }
 
-/// A result to the letter.
+/// Answers with the argument `result`, unchanged.
 fn raw(arguments: &Value) -> RpcAnswer {
     match arguments["result"].as_str() {
         Some(text) => RpcAnswer::Text(text.to_owned()),
@@ -75,7 +75,7 @@ fn refuse(arguments: &Value) -> RpcAnswer {
 async fn logging(call: &ServerCall<'_>) -> Value {
     let ServerCall { exchange, incoming, spoken } = *call;
     let least = match spoken {
-        // Who does not say that it wants messages gets none.
+        // Without a level in the request, a modern client gets no messages.
         MessageEra::Modern => incoming
             .meta("io.modelcontextprotocol/logLevel")
             .map(|level| level.as_str().unwrap_or("debug").to_owned()),

@@ -1,4 +1,4 @@
-//! Tools that ask before they answer: by requests before 2026-07-28, by rounds after.
+//! Tools that ask before they answer: by requests before 2026-07-28, by rounds from then on.
 
 use std::hash::{BuildHasher, RandomState};
 use std::sync::OnceLock;
@@ -14,7 +14,7 @@ use crate::message::{INVALID_PARAMS, IncomingMessage, META_CAPABILITIES, RpcAnsw
 
 const MISSING_CAPABILITY: i64 = -32021;
 
-/// What is asked in the course of one call.
+/// The questions of one call, in rounds.
 #[derive(Debug)]
 pub(super) struct Rounds {
     name: String,
@@ -22,7 +22,8 @@ pub(super) struct Rounds {
     result: fn(&Value) -> Value,
 }
 
-/// Nothing for a tool that asks nothing; a refusal where the client cannot be asked.
+/// Returns the rounds of a tool, a refusal if the client lacks a capability, or `None` for a tool
+/// without questions.
 pub(super) fn rounds_for_tool(
     name: &str,
     incoming: &IncomingMessage,
@@ -67,7 +68,7 @@ impl Rounds {
         }
     }
 
-    /// Takes the answers to one round and asks the next one, or ends.
+    /// Accepts the answers to one round, then asks the next one or returns the result.
     fn continue_round(&self, incoming: &IncomingMessage) -> RpcAnswer {
         let at = match incoming.text("requestState") {
             None => 0,
@@ -96,14 +97,14 @@ impl Rounds {
             })
             .collect();
         let mut result = json!({"resultType": "input_required", "inputRequests": requests});
-        // Servers that need no state send none.
+        // A server that needs no state sends none.
         if self.name.contains("_state") || self.rounds.len() > 1 || round.len() > 1 {
             result["requestState"] = json!(self.state(at));
         }
         RpcAnswer::Result(result)
     }
 
-    /// Known only to this process, so that nobody can make one up.
+    /// Returns the state of a round, sealed with a random key of this process against forgery.
     fn state(&self, at: usize) -> String {
         static SEAL: OnceLock<RandomState> = OnceLock::new();
         let seal = SEAL.get_or_init(RandomState::new).hash_one((&self.name, at));
@@ -130,7 +131,7 @@ impl Rounds {
     }
 }
 
-/// One question, under the name by which its answer comes back in the modern era.
+/// One question; in the modern era, its answer comes back under `key`.
 #[derive(Clone, Debug)]
 pub(super) struct ClientQuestion {
     pub(super) key: &'static str,
@@ -163,7 +164,7 @@ pub(super) fn roots(key: &'static str) -> ClientQuestion {
     ClientQuestion { key, method: "roots/list", params: json!({}) }
 }
 
-/// What each tool asks, round by round; nothing for tools that ask nothing.
+/// Returns the questions of a tool, round by round; `None` for tools without questions.
 pub(super) fn tool_questions(name: &str, arguments: &Value) -> Option<Vec<Vec<ClientQuestion>>> {
     let said = |key: &str| arguments[key].as_str().unwrap_or("(nothing)").to_owned();
     let person = || form("user_name", "What is your name?", &tools::text_form("name"));

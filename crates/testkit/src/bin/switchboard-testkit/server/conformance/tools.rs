@@ -15,7 +15,7 @@ const BARE: &str = "test_simple_text test_image_content test_audio_content test_
     test_input_required_result_multi_round test_input_required_result_tampered_state \
     test_input_required_result_capabilities touch";
 
-/// Everything that is offered, with as many tools as were added.
+/// Returns all tools, including `grown` added ones.
 pub(super) fn definitions(grown: usize) -> Vec<Value> {
     let mut tools: Vec<Value> = BARE.split(' ').map(|name| tool(name, &json!({}), &[])).collect();
     let text = json!({"type": "string"});
@@ -58,7 +58,7 @@ pub(super) fn name_and_address() -> Value {
     object(&properties, &["username", "email"])
 }
 
-/// A default for each primitive type.
+/// Returns a schema with a default for each primitive type.
 pub(super) fn with_defaults() -> Value {
     let states = ["active", "inactive", "pending"];
     let properties = json!({
@@ -71,7 +71,7 @@ pub(super) fn with_defaults() -> Value {
     object(&properties, &[])
 }
 
-/// Each way in which a choice can be described.
+/// Returns a schema with each way to describe a choice.
 pub(super) fn choices() -> Value {
     let options = ["option1", "option2", "option3"];
     let titled = |words: [&str; 3]| {
@@ -98,7 +98,7 @@ pub(super) fn choices() -> Value {
     object(&properties, &[])
 }
 
-/// Keywords that a host may be tempted to drop.
+/// Returns a schema with keywords that a host may be tempted to drop.
 fn wide_schema() -> Value {
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
