@@ -172,6 +172,7 @@ impl ServerConnection {
         // Missing resources are not a problem: they may have been added after the request.
         let wanted = self.context.subscriptions.wanted_uris(&self.config.id);
         for uri in agreed.resource_subscriptions.into_iter().filter(|uri| wanted.contains(uri)) {
+            self.context.subscriptions.settle(&self.config.id, &uri);
             let server = self.config.id.to_string();
             let problem = None;
             self.context.events.emit(|| EventKind::ResourceSubscribed { server, uri, problem });

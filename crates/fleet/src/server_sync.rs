@@ -124,6 +124,7 @@ impl ServerSync<'_> {
             let asked = Request::new("resources/subscribe", &params, SYNC_TIMEOUT);
             let outcome = self.peer.request(asked).await;
             let problem = outcome.err().map(|error| error.to_string());
+            self.context.subscriptions.settle(self.server, uri);
             self.context.events.emit(|| EventKind::ResourceSubscribed {
                 server: self.server.to_string(),
                 uri: uri.clone(),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use switchboard_core::{Changes, Published, ServerId};
@@ -17,13 +18,19 @@ pub enum SubscribeError {
     NotAllowed(String),
 }
 
+/// How long a subscriber waits for the server's answer.
+const SETTLE_TIMEOUT: Duration = Duration::from_secs(2);
+
+type UrisByServer = BTreeMap<ServerId, BTreeSet<String>>;
 type SubscriptionCounts = BTreeMap<ServerId, BTreeMap<String, usize>>;
 
 /// The resources that currently have subscribers. Clones share them.
 #[derive(Clone, Debug)]
 pub struct Subscriptions {
     counts: Arc<Mutex<SubscriptionCounts>>,
-    wanted: Published<BTreeMap<ServerId, BTreeSet<String>>>,
+    wanted: Published<UrisByServer>,
+    /// The wanted resources whose server has answered the subscription.
+    settled: Published<UrisByServer>,
 }
 
 /// A subscription to a resource, until it is dropped.
@@ -37,7 +44,11 @@ pub struct Subscription {
 
 impl Default for Subscriptions {
     fn default() -> Self {
-        Self { counts: Arc::default(), wanted: Published::new(BTreeMap::new()) }
+        Self {
+            counts: Arc::default(),
+            wanted: Published::new(BTreeMap::new()),
+            settled: Published::new(BTreeMap::new()),
+        }
     }
 }
 
@@ -59,8 +70,20 @@ impl Subscriptions {
     }
 
     /// Returns the changes of the set of subscribed resources.
-    pub fn changes(&self) -> Changes<BTreeMap<ServerId, BTreeSet<String>>> {
+    pub fn changes(&self) -> Changes<UrisByServer> {
         self.wanted.changes()
+    }
+
+    /// Notes that a server has accepted or refused a subscription.
+    pub(crate) fn settle(&self, server: &ServerId, uri: &str) {
+        // Under the lock, so that the last subscriber cannot leave between check and publication.
+        let counts = self.counts.lock();
+        if counts.get(server).is_some_and(|of_server| of_server.contains_key(uri)) {
+            let mut settled = (*self.settled.load()).clone();
+            if settled.entry(server.clone()).or_default().insert(uri.to_owned()) {
+                self.settled.publish(settled);
+            }
+        }
     }
 
     fn update_count(&self, server: &ServerId, uri: &str, change: impl FnOnce(&mut usize)) {
@@ -74,10 +97,28 @@ impl Subscriptions {
         counts.retain(|_, of_server| !of_server.is_empty());
         // Servers need to know only about the first and the last subscriber.
         if (before == 0) != (after == 0) {
+            let mut settled = (*self.settled.load()).clone();
+            if settled.get_mut(server).is_some_and(|uris| uris.remove(uri)) {
+                self.settled.publish(settled);
+            }
             let keys = |of_server: &BTreeMap<String, usize>| of_server.keys().cloned().collect();
             let wanted = counts.iter().map(|(id, of_server)| (id.clone(), keys(of_server)));
             self.wanted.publish(wanted.collect());
         }
+    }
+}
+
+impl Subscription {
+    /// Waits until the server has answered the subscription, at most two seconds.
+    pub async fn settled(&self) {
+        let mut changes = self.all.settled.changes();
+        let answered = async {
+            while !changes.load().get(&self.server).is_some_and(|uris| uris.contains(&self.uri)) {
+                changes.changed().await;
+            }
+        };
+        // A server that does not answer has no updates either, so the subscriber need not know.
+        _ = tokio::time::timeout(SETTLE_TIMEOUT, answered).await;
     }
 }
 
@@ -106,7 +147,11 @@ mod tests {
         );
         drop(first);
         assert_eq!(wanted(), ["a:1", "a:2"]);
+        all.settle(&one, "a:1");
+        all.settle(&other, "a:1");
+        assert_eq!(all.settled.load().keys().collect::<Vec<_>>(), [&one]);
         drop(second);
+        assert!(all.settled.load()[&one].is_empty());
         assert_eq!(wanted(), ["a:2"]);
         drop(third);
         assert!(!all.has_any(&one));

@@ -53,8 +53,8 @@ impl Gateway {
             }
             ("ping", Era::Legacy) => Ok("{}".to_owned().into()),
             ("logging/setLevel", Era::Legacy) => set_level(asked),
-            ("resources/subscribe", Era::Legacy) => self.subscribe(asked, true),
-            ("resources/unsubscribe", Era::Legacy) => self.subscribe(asked, false),
+            ("resources/subscribe", Era::Legacy) => Box::pin(self.subscribe(asked, true)).await,
+            ("resources/unsubscribe", Era::Legacy) => Box::pin(self.subscribe(asked, false)).await,
             (method, _) if method.starts_with("tasks/") => {
                 Box::pin(self.handle_task_request(asked)).await.map(ClientReply::from)
             }
@@ -95,7 +95,11 @@ impl Gateway {
         }
     }
 
-    fn subscribe(&self, asked: &ClientRequest, wanted: bool) -> Result<ClientReply, RpcError> {
+    async fn subscribe(
+        &self,
+        asked: &ClientRequest,
+        wanted: bool,
+    ) -> Result<ClientReply, RpcError> {
         let params = asked.params()?;
         let uri = params.uri.as_deref().ok_or_else(|| missing_param("uri"))?;
         let subscriptions = &asked.client.subscriptions;
@@ -113,6 +117,10 @@ impl Gateway {
             }
             // Not under the lock: subscribing reaches into the host and its connections.
             let subscription = self.subscribe_to_updates(&target);
+            if let Some(subscription) = &subscription {
+                // Every change after the answer must reach the client.
+                subscription.settled().await;
+            }
             subscriptions.lock().insert(uri.to_owned(), subscription);
         }
         Ok("{}".to_owned().into())

@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::future::join_all;
 use serde::Deserialize;
 use serde_json::json;
 use switchboard_catalog::{Lease, Server};
@@ -198,8 +199,9 @@ impl Gateway {
         let listing = self.catalog_view(&asked.client.view);
         let found = |uri: &String| listing.resource(uri);
         let targets = wanted.resource_subscriptions.iter().filter_map(found);
-        let _subscriptions: Vec<_> =
+        let subscriptions: Vec<_> =
             targets.filter_map(|target| self.subscribe_to_updates(&target)).collect();
+        join_all(subscriptions.iter().map(Subscription::settled)).await;
         let id = asked.id.as_str();
         let meta = format!(r#""_meta":{{"io.modelcontextprotocol/subscriptionId":{id}}}"#);
         let accepted = wanted.accepted_json(&listing);
