@@ -39,6 +39,10 @@ pub(crate) struct SuiteOptions {
     /// Include the crate mcp-proxy in `gateway`; its build takes minutes
     #[arg(long)]
     pub(crate) crate_peer: bool,
+    /// Another build of `switchboard` to measure in the same run of `gateway`, such as the previous
+    /// version
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) baseline: Option<PathBuf>,
     /// Number of calls in the record of `console` (1000000; with --quick 50000)
     #[arg(long)]
     rows: Option<usize>,

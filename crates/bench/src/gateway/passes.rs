@@ -164,7 +164,10 @@ pub(crate) async fn sections(
     let peers = peers::install(target.join("bench-peers"), &wanted).await?;
     let mut contestants = GatewayContestant::OWN.to_vec();
     contestants.extend(peers.installed.iter().copied().map(GatewayContestant::Peer));
-    let places = ProgramPaths { peers: &peers.folder, testenv: options.testenv.as_deref() };
+    let baseline = options.baseline.as_deref();
+    contestants.extend(baseline.map(|_| GatewayContestant::Baseline));
+    let testenv = options.testenv.as_deref();
+    let places = ProgramPaths { peers: &peers.folder, testenv, baseline };
     let pace = MeasurePace { passes, milliseconds };
     let mut rows = GatewayRows::default();
     for route in CallRoute::ALL {

@@ -20,6 +20,7 @@ pub(super) struct RecipeContext<'a> {
     pub(super) home: &'a Path,
     pub(super) peers: &'a Path,
     pub(super) testenv: Option<&'a Path>,
+    pub(super) baseline: Option<&'a Path>,
 }
 
 /// The command and environment that start a gateway, and the path of its endpoint.
@@ -44,11 +45,20 @@ pub(super) fn stdio_servers(words: &[Vec<String>]) -> Result<Value> {
 
 /// Returns the recipe of `switchboard serve` with these servers.
 pub(super) fn own_recipe(home: &Path, servers: &Value, more: &[&str]) -> Result<GatewayRecipe> {
+    let program = std::env::current_exe()?.with_file_name("switchboard");
+    serve_recipe(&program, home, servers, more)
+}
+
+fn serve_recipe(
+    program: &Path,
+    home: &Path,
+    servers: &Value,
+    more: &[&str],
+) -> Result<GatewayRecipe> {
     let file = home.join("config.json");
     let config = json!({ "mcpServers": servers, "settings": { "builtin": false } });
     std::fs::write(&file, config.to_string())?;
-    let program = std::env::current_exe()?.with_file_name("switchboard");
-    let mut command = vec![text(&program)?, "serve".to_owned(), "--quiet".to_owned()];
+    let mut command = vec![text(program)?, "serve".to_owned(), "--quiet".to_owned()];
     command.extend(["--config".to_owned(), text(&file)?]);
     command.extend(more.iter().map(|word| (*word).to_owned()));
     let environment = vec![("SWITCHBOARD_HOME", text(&home.join("state"))?)];
@@ -84,6 +94,11 @@ pub(super) fn recipe(
                 more.push("--no-record");
             }
             own_recipe(around.home, &servers(around)?, &more)?
+        }
+        GatewayContestant::Baseline => {
+            let program = around.baseline.ok_or("no other build is given")?;
+            let more = if pipe { vec!["--stdio"] } else { vec!["--listen", listen.as_str()] };
+            serve_recipe(program, around.home, &servers(around)?, &more)?
         }
         GatewayContestant::Peer(peer) => peer_recipe(peer, around)?,
     };

@@ -82,6 +82,8 @@ pub(super) enum GatewayContestant {
     Floor,
     Recorded,
     Unrecorded,
+    /// The build given by `--baseline`, with the same settings as `Recorded`.
+    Baseline,
     Peer(PeerGateway),
 }
 
@@ -95,6 +97,7 @@ impl GatewayContestant {
             Self::Floor => "floor: forwards bytes",
             Self::Recorded => "ours: everything on",
             Self::Unrecorded => "ours: `--no-record`",
+            Self::Baseline => "baseline: everything on",
             Self::Peer(peer) => peer.title(),
         }
     }
@@ -102,8 +105,15 @@ impl GatewayContestant {
     /// Whether it supports this route.
     pub(super) const fn takes(self, route: CallRoute) -> bool {
         match (self, route) {
-            (Self::Direct | Self::Floor | Self::Recorded | Self::Unrecorded, _) => true,
-            (Self::Peer(PeerGateway::FastMcp), _) => true,
+            (
+                Self::Direct
+                | Self::Floor
+                | Self::Recorded
+                | Self::Unrecorded
+                | Self::Baseline
+                | Self::Peer(PeerGateway::FastMcp),
+                _,
+            ) => true,
             (
                 Self::Peer(PeerGateway::Mcpo | PeerGateway::OneMcp | PeerGateway::CrateProxy),
                 CallRoute::HttpToHttp,
@@ -115,7 +125,7 @@ impl GatewayContestant {
 
     pub(super) const fn speech(self) -> EndpointProtocol {
         match self {
-            Self::Direct | Self::Floor | Self::Recorded | Self::Unrecorded => {
+            Self::Direct | Self::Floor | Self::Recorded | Self::Unrecorded | Self::Baseline => {
                 EndpointProtocol::Modern
             }
             Self::Peer(PeerGateway::Mcpo) => EndpointProtocol::Plain,
@@ -126,7 +136,7 @@ impl GatewayContestant {
     /// Returns its name for the tool `echo` of the server `raw0`.
     pub(super) const fn tool(self) -> &'static str {
         match self {
-            Self::Recorded | Self::Unrecorded => "raw0__echo",
+            Self::Recorded | Self::Unrecorded | Self::Baseline => "raw0__echo",
             Self::Peer(PeerGateway::OneMcp) => "raw0_1mcp_echo",
             Self::Peer(PeerGateway::CrateProxy) => "raw0/echo",
             Self::Direct | Self::Floor | Self::Peer(_) => "echo",

@@ -23,11 +23,12 @@ const TURN_TIMEOUT: Duration = Duration::from_secs(90);
 /// How long a process may take to exit before it is killed.
 const CLOSE_GRACE: Duration = Duration::from_secs(5);
 
-/// Folders of the peers and of the test environment.
+/// Folders of the peers and of the test environment, and the other build to measure.
 #[derive(Clone, Copy)]
 pub(super) struct ProgramPaths<'a> {
     pub(super) peers: &'a Path,
     pub(super) testenv: Option<&'a Path>,
+    pub(super) baseline: Option<&'a Path>,
 }
 
 /// A gateway and its client. Dropping it ends all processes that were started.
@@ -75,6 +76,7 @@ impl RunningGateway {
             home: home.path(),
             peers: places.peers,
             testenv: places.testenv,
+            baseline: places.baseline,
         };
         let recipe = recipe(contestant, &around)?;
         let target = match recipe {
