@@ -80,11 +80,13 @@ impl BodyFile {
 
     fn preallocate(&mut self, length: usize) -> io::Result<()> {
         let Some(filled) = &mut self.filled else { return Ok(()) };
-        self.file.seek(SeekFrom::Start(*filled))?;
+        // Texts go beyond the zeros if the disk was too full for more of them.
+        let start = self.end.max(*filled);
+        self.file.seek(SeekFrom::Start(start))?;
         // If there is no space for the zeros, there may be enough for the text; otherwise writing
         // it reports the error.
         if self.file.write_all(&vec![0; length]).is_ok() {
-            *filled += length as u64;
+            *filled = start + length as u64;
         }
         self.file.seek(SeekFrom::Start(self.end)).map(drop)
     }

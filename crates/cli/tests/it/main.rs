@@ -99,6 +99,8 @@ mod policy_reload;
 mod policy_servers;
 mod policy_taint;
 mod policy_team;
+#[cfg(target_os = "linux")]
+mod record_full;
 mod record_proof;
 #[cfg(target_os = "linux")]
 mod record_trouble;

@@ -11,7 +11,7 @@ use crate::switchboard::Switchboard;
 
 /// A running gateway; it is killed when the value is dropped.
 pub(crate) struct ServingGateway {
-    running: RunningProcess,
+    pub(crate) running: RunningProcess,
     site: Site,
 }
 
@@ -33,7 +33,11 @@ impl ServingGateway {
     /// Starts it on a free port with these arguments, and waits until it listens.
     pub(crate) fn start(switchboard: &Switchboard, arguments: &[&str]) -> Self {
         let fixed = ["serve", "--json", "--listen", "127.0.0.1:0"];
-        let running = switchboard.start(&[&fixed, arguments].concat());
+        Self::from_running(switchboard.start(&[&fixed, arguments].concat()))
+    }
+
+    /// Takes over a `serve --json` that was started, and waits until it listens.
+    pub(crate) fn from_running(running: RunningProcess) -> Self {
         let site = Site::from_line(&running.first_line());
         Self { running, site }
     }
