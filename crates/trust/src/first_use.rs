@@ -1,7 +1,9 @@
 //! First use of servers: whether a person can be asked, and which servers were pinned unreviewed.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 use schemars::JsonSchema;
@@ -9,13 +11,17 @@ use serde::Serialize;
 use switchboard_catalog::Flagged;
 use switchboard_config::{FirstUseSetting, ServerConfig, Settings};
 use switchboard_core::{EventKind, Published, ServerId};
+use switchboard_files::{Lock, LockError, create_private_folder};
 use switchboard_scan::Severity;
+use switchboard_text::Digest;
 use tokio::sync::Notify;
 
 use crate::pins_file::{DefinitionMap, PinKind};
 
 /// Maximum number of unreviewed servers that are listed; the oldest are dropped.
 const MAX_UNSEEN: usize = 100;
+/// How long a claim waits for another process that looks whether there is one.
+const CLAIM_WAIT: Duration = Duration::from_secs(2);
 
 /// Whether a person is present to be asked about a new server.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,6 +31,42 @@ pub enum Presence {
     Nobody,
     /// The person reviews the definitions of a server before any is used.
     Person,
+}
+
+/// A server that a person is about to be asked about, from before its entry is written.
+///
+/// Other processes of the home read the entry as soon as it is there. Until this is dropped, they
+/// hold the server instead of pinning it; the pins then say whether the person was asked.
+#[derive(Debug)]
+pub struct FirstUseClaim {
+    _lock: Lock,
+}
+
+impl FirstUseClaim {
+    /// Claims a server for the person at this process.
+    pub fn new(state: &Path, server: &str) -> Result<Self, String> {
+        let path = claim_file(state, server);
+        let claimed = path.parent().map_or(Ok(()), create_private_folder);
+        let lock = claimed.map_err(LockError::from).and_then(|()| Lock::acquire(&path, CLAIM_WAIT));
+        let lock = lock.map_err(|error| format!("{}: {error}", path.display()))?;
+        Ok(Self { _lock: lock })
+    }
+}
+
+/// Returns whether another process has claimed a server. A claim that cannot be read counts.
+pub(crate) fn is_claimed(state: &Path, server: &str) -> bool {
+    let path = claim_file(state, server);
+    // Most servers were never claimed, and looking must not create a file for each of them.
+    match path.try_exists() {
+        Ok(false) => false,
+        Ok(true) => Lock::acquire(&path, Duration::ZERO).is_err(),
+        Err(_) => true,
+    }
+}
+
+fn claim_file(state: &Path, server: &str) -> PathBuf {
+    // A digest, because names may differ only in letter case.
+    state.join("pins").join("claims").join(Digest::new("first use").with(server).hex())
 }
 
 /// A server whose definitions were pinned without review, because no person was present.
@@ -114,11 +156,7 @@ impl FirstUseState {
     /// Returns whether an unapproved server is pinned or held.
     pub fn setting_for(&self, settings: &Settings, server: &ServerId) -> FirstUseSetting {
         match settings.first_use {
-            FirstUseSetting::Person
-                if self.presence == Presence::Person || self.is_attended(server) =>
-            {
-                FirstUseSetting::Ask
-            }
+            FirstUseSetting::Person if self.asks_person(server) => FirstUseSetting::Ask,
             FirstUseSetting::Person => FirstUseSetting::Trust,
             decided @ (FirstUseSetting::Trust | FirstUseSetting::Ask) => decided,
         }
@@ -129,8 +167,9 @@ impl FirstUseState {
         self.attended.lock().insert(server.to_owned());
     }
 
-    pub(crate) fn is_attended(&self, server: &ServerId) -> bool {
-        self.attended.lock().contains(server.as_str())
+    /// Returns whether a person at this or at another face is asked about a new server.
+    pub(crate) fn asks_person(&self, server: &ServerId) -> bool {
+        self.presence == Presence::Person || self.attended.lock().contains(server.as_str())
     }
 
     /// Returns the servers that were pinned without review since the host started.

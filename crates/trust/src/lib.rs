@@ -28,7 +28,7 @@ pub use audit_notes::{held_notes, visible_notes, write_notes};
 pub use compromised::findings_in;
 pub use fetch::fetch_team_files;
 pub use first_approval::{approve_first_use, first_use_version, refuse_first_use};
-pub use first_use::{PinnedUnseen, Presence};
+pub use first_use::{FirstUseClaim, PinnedUnseen, Presence};
 pub use lock_file::{LockFile, LockedServer, offered_names};
 pub use packages::confirmed::ConfirmedPackages;
 pub use packages::locked::{Evidence, LockedPackage, PackageSpec, fetched_packages};

@@ -16,7 +16,7 @@ use switchboard_rules::Policies;
 use crate::accepted::{accepted_file, load_accepted};
 use crate::always_answers::{AlwaysAnswers, ApprovedDefinition};
 use crate::compromised::quarantine_server;
-use crate::first_use::{FirstUseState, PinnedUnseen, Presence};
+use crate::first_use::{FirstUseState, PinnedUnseen, Presence, is_claimed};
 use crate::lock_file::LockFile;
 use crate::pins::{
     ScreenedOffers, pin_digest, quarantine_all, quarantine_book, reported_version, screen,
@@ -299,6 +299,10 @@ impl Screener {
             .entry(identity.to_owned())
             .or_insert_with(|| Pins::load(state, identity).map_err(|error| error.to_string()));
         match pins {
+            // A person is asked about it elsewhere, so nothing of it is trusted here.
+            Ok(pins) if pins.approved.is_empty() && is_claimed(state, server.id.as_str()) => {
+                screen(server, pins, FirstUseSetting::Ask)
+            }
             Ok(pins) => screen(server, pins, first_use),
             // Fail closed: without readable pins, no definition counts as approved.
             Err(reason) => quarantine_all(server, &QuarantineReason::NotKept(reason.clone())),

@@ -27,8 +27,8 @@ pub(crate) struct ScreenedServer {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ScreenSettings {
     pub(crate) first_use: FirstUseSetting,
-    /// Whether a person at another face is about to review the server.
-    pub(crate) is_attended: bool,
+    /// Whether a person is asked about the server if it is new.
+    pub(crate) asks_person: bool,
     pub(crate) compromise_scope: CompromiseScope,
 }
 
@@ -38,7 +38,7 @@ impl ScreenSettings {
         let compromise_scope =
             if settings.scan { settings.compromise_scope } else { CompromiseScope::Definition };
         let first_use = state.setting_for(settings, server);
-        Self { first_use, is_attended: state.is_attended(server), compromise_scope }
+        Self { first_use, asks_person: state.asks_person(server), compromise_scope }
     }
 }
 
@@ -63,9 +63,9 @@ impl ScreenInput {
 }
 
 impl ScreenedServer {
-    /// Returns whether a person at another face is about to be asked about the whole server.
+    /// Returns whether a person is about to be asked about the whole server.
     pub(crate) fn is_asked(&self) -> bool {
-        self.settings.is_some_and(|by| by.is_attended && by.first_use == FirstUseSetting::Ask)
+        self.settings.is_some_and(|by| by.asks_person && by.first_use == FirstUseSetting::Ask)
             && self.screened.held.whole == Some(QuarantineReason::FirstUse)
     }
 

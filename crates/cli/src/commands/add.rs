@@ -108,6 +108,7 @@ pub(crate) async fn run(context: &CommandContext, wanted: &AddArgs) -> Result<u8
         // Unpack first: an entry must never point to files that do not exist.
         bundle.install(&bundle::bundles(context)).map_err(bundle_error)?;
     }
+    let _claim = if wanted.yes { None } else { first_use::claim(context, &name)? };
     write(context, wanted, &name, &file, &entry)?;
     if let Err(error) = store_secrets(context, &name, &recipe).await {
         // An entry without its secrets is useless, but a replaced one cannot be restored.

@@ -8,7 +8,7 @@ use switchboard_terminal::{
     CliError, NewServerAnswer, Printer, exit_code, is_terminal_gone, present_new_server,
 };
 use switchboard_text::escape_line;
-use switchboard_trust::Pins;
+use switchboard_trust::{FirstUseClaim, Pins};
 use tokio_util::sync::CancellationToken;
 
 use crate::context::CommandContext;
@@ -36,6 +36,21 @@ pub(crate) fn is_asked_about(context: &CommandContext) -> bool {
     // With `--locked`, the lock file decides what a server may offer, not the user.
     let is_wanted = settings.pins && settings.first_use != FirstUseSetting::Trust;
     is_wanted && !context.shared.locked && context.can_show_new_servers()
+}
+
+/// Keeps other processes from using a server that the user is about to be asked about, until the
+/// result is dropped. Call this before the entry of the server takes effect.
+pub(crate) fn claim(
+    context: &CommandContext,
+    name: &str,
+) -> Result<Option<FirstUseClaim>, CliError> {
+    if !is_asked_about(context) {
+        return Ok(None);
+    }
+    // Fail closed: without the claim, a running `serve` would use the server before the answer.
+    FirstUseClaim::new(&context.places.state, name).map(Some).map_err(|why| {
+        CliError::new(exit_code::TROUBLE, format!("cannot reserve the server for review: {why}"))
+    })
 }
 
 /// Starts a server that was just added or approved, and asks about what it offers.

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 
 use crate::console_person::Person;
 use crate::running::{TEST_TIMEOUT, poll};
-use crate::serve_client::until;
+use crate::serve_client::{ServingGateway, tool_call, until};
 use crate::switchboard::{Switchboard, fixture};
 use crate::terminal::{CTRL_C, Terminal};
 
@@ -75,6 +75,56 @@ fn a_new_server_is_shown_at_a_terminal_and_a_yes_pins_it() {
 
     let (code, shown) = open(&switchboard, &CALL).finish();
     assert_eq!((code, shown.contains("is new")), (0, false), "{shown}");
+}
+
+#[test]
+fn no_process_of_the_home_uses_a_server_while_a_person_is_asked_about_it() {
+    let program = switchboard_testkit::binary();
+    let program = program.to_str().unwrap();
+    for (answer, is_used) in [("y\r", true), ("n\r", false)] {
+        let switchboard = Switchboard::with(&json!({"other": fixture(&["echo"])}));
+        let serving = ServingGateway::start(&switchboard, &[]);
+        serving.wait_for_tool(None, "other__echo");
+        let mut terminal = open(&switchboard, &["servers", "add", "srv", "--", program, "echo"]);
+        terminal.wait_for(QUESTION);
+        // The gateway has read the entry: it knows the server, and holds what it offers.
+        let call = tool_call(None, "srv__echo", &json!({"text": "a"}));
+        let refusal = poll(TEST_TIMEOUT, || {
+            let answer = serving.send(&call).json().to_string();
+            answer.contains("needs approval").then_some(answer)
+        });
+        assert!(refusal.is_some(), "{}", serving.send(&call).json());
+        let listed = serving.ask(None, "tools/list", json!({})).to_string();
+        assert!(!listed.contains("srv__"), "{listed}");
+        // A command without a terminal does not decide either, in the gateway or on its own.
+        for more in [&[][..], &["--no-running"]] {
+            let called = switchboard.call(&[&CALL[1..], more].concat(), 5);
+            assert_eq!(called["reason"], "needs_approval", "{called}");
+        }
+        assert_eq!(states(&switchboard), ["first use"]);
+        terminal.say(answer);
+        let (code, shown) = terminal.finish();
+        assert_eq!((code, shown.contains("withdrawn")), (0, false), "{shown}");
+        if is_used {
+            serving.wait_for_tool(None, "srv__echo");
+            assert_eq!(states(&switchboard), ["approved"]);
+        } else {
+            switchboard.call(&CALL[1..], 5);
+            assert_eq!(states(&switchboard), ["first use"]);
+        }
+    }
+}
+
+#[test]
+fn a_command_without_a_terminal_does_not_overtake_an_open_question() {
+    let switchboard = usual();
+    let mut terminal = open(&switchboard, &CALL);
+    terminal.wait_for(QUESTION);
+    assert_eq!(switchboard.call(&CALL[1..], 5)["reason"], "needs_approval");
+    assert_eq!(states(&switchboard), ["first use"]);
+    terminal.say("y\r");
+    assert_eq!(terminal.finish().0, 0);
+    switchboard.call(&CALL[1..], 0);
 }
 
 #[test]

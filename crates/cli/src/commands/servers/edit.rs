@@ -90,6 +90,7 @@ pub(crate) async fn add(context: &CommandContext, add: &AddServerArgs) -> Result
         }
     }
     let entry = Value::Object(entry);
+    let _claim = if add.yes { None } else { first_use::claim(context, &add.name)? };
     switchboard_config::add_server(&file, &add.name, &entry, replace).map_err(|error| {
         let exists = error.message.contains("already");
         let error = CliError::from(error);
@@ -166,6 +167,8 @@ pub(crate) async fn approve(
     report_offers(context, server);
     consent::tell(context, &server.findings);
     consent::agree(name, &server.findings, consent).await?;
+    let _claim =
+        if consent == PriorConsent::Wanted { first_use::claim(context, name)? } else { None };
     approve_now(context, name)?;
     context.printer.say("approved; any change to its entry needs a new approval");
     // `--yes` is for scripts, which cannot answer questions about the server's tools either.
