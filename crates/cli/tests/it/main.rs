@@ -140,6 +140,7 @@ mod serve_callers;
 mod serve_calls;
 mod serve_client;
 mod serve_clients;
+mod serve_connections;
 mod serve_drain;
 mod serve_http;
 mod serve_limits;

@@ -70,6 +70,7 @@ pub(super) async fn follow_events(
                     // Events that are not messages are skipped, like such lines on a pipe.
                     _ = shared.dispatch_for(&event.data, Some(id));
                     if !shared.in_flight.is_waiting(id) {
+                        events.finish();
                         return Ok(ResponseOutcome::Elsewhere);
                     }
                 }
@@ -155,6 +156,7 @@ pub(super) async fn drain(response: WireResponse, limit_bytes: usize) -> Result<
             let mut events = SseEvents::new(response, limit_bytes);
             while let Some(event) = events.next().await? {
                 if !event.data.is_empty() {
+                    events.finish();
                     break;
                 }
             }

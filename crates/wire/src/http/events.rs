@@ -1,11 +1,20 @@
 //! Incremental parsing of server-sent events.
 
+use std::future::Future as _;
+use std::task::{Context, Waker};
 use std::time::Duration;
 
 use bytes::{Buf as _, Bytes, BytesMut};
+use tokio::runtime::Handle;
+use tokio::time::timeout;
 
 use super::reply::WireResponse;
 use crate::error::RequestError;
+
+/// How long the end of a stream may take after its last message.
+const FINISH_TIMEOUT: Duration = Duration::from_millis(100);
+/// Maximum bytes that a server may send after its last message.
+const MAX_FINISH_BYTES: usize = 64 << 10;
 
 /// Maximum `retry` delay accepted from a server.
 const MAX_RETRY_DELAY: Duration = Duration::from_secs(600);
@@ -56,7 +65,7 @@ impl SseEvents {
                 Ok(None) => {}
                 ready => return Ok(ready),
             }
-            let chunk = tokio::time::timeout(silence, self.response.chunk()).await?;
+            let chunk = timeout(silence, self.response.chunk()).await?;
             match self.push_chunk(chunk) {
                 Ok(true) => {}
                 Ok(false) => return Ok(Ok(None)),
@@ -90,6 +99,18 @@ impl SseEvents {
         Ok(is_more)
     }
 
+    /// Reads the rest of the stream after its last message, so that its connection can be reused.
+    ///
+    /// A stream that stays open is closed together with its connection.
+    pub(crate) fn finish(self) {
+        let mut reading = Box::pin(read_rest(self.response));
+        // Most servers send the end together with the last message: no task is needed for that.
+        let is_over = reading.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready();
+        if let (false, Ok(runtime)) = (is_over, Handle::try_current()) {
+            runtime.spawn(timeout(FINISH_TIMEOUT, reading));
+        }
+    }
+
     pub(crate) fn last_id(&self) -> Option<&str> {
         self.parser.last_id.as_deref()
     }
@@ -97,6 +118,15 @@ impl SseEvents {
     /// Returns the reconnection delay that the server requested.
     pub(crate) fn retry(&self) -> Option<Duration> {
         self.parser.retry
+    }
+}
+
+async fn read_rest(mut response: WireResponse) {
+    let mut left = MAX_FINISH_BYTES;
+    // A stream that fails has no connection to reuse.
+    while let Ok(Some(chunk)) = response.chunk().await {
+        let Some(less) = left.checked_sub(chunk.len()) else { return };
+        left = less;
     }
 }
 
