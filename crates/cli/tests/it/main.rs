@@ -65,6 +65,8 @@ mod generate;
 mod generated;
 mod git;
 mod given;
+#[cfg(target_os = "linux")]
+mod guide_examples;
 mod hook_scripts;
 mod hooks;
 mod hooks_approval;
