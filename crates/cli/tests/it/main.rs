@@ -178,6 +178,7 @@ mod terminal;
 mod testenv;
 mod time;
 mod told_server;
+mod transcript;
 mod two_servers;
 mod waiting;
 mod watch;

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::running::{RunningProcess, TEST_TIMEOUT};
 use crate::switchboard::{Switchboard, fixture};
+use crate::transcript::transcript;
 
 fn rule(effect: &str) -> Value {
     json!({"rules": [{"effect": effect, "target": "echo/echo"}]})
@@ -42,7 +43,12 @@ fn hk_05_what_no_rule_speaks_of_does_not_run_unasked() {
     let other = json!({"rules": [{"effect": "allow", "target": "other/*"}]});
     switchboard.write_policy("enterprise", &other);
     let ran = switchboard.run(&["call", "echo", "echo", "text=a", "--review"]).expect(5);
-    assert!(ran.stderr.contains("needs approval, but there is no terminal"), "{ran:?}");
+    insta::assert_snapshot!(transcript(&ran), @"
+    exit status 5
+    --- stderr
+    error: `echo/echo` needs approval, but there is no terminal to ask on
+    hint: run it at a terminal or with `--wait-for-review`, or add `echo` to `autoApprove` of server `echo` and turn on `settings.autoApprove`
+    ");
 }
 
 #[test]

@@ -7,6 +7,7 @@ use crate::given::{server_entry, tool};
 use crate::running::{TEST_TIMEOUT, poll};
 use crate::scripted::{configure, last_session, results, task};
 use crate::switchboard::{Switchboard, fixture};
+use crate::transcript::{redacted, transcript};
 
 /// A home with a server that leaves a trace of every message, and a rule against all of it.
 fn home_with_denial() -> Switchboard {
@@ -32,6 +33,7 @@ const CITED: &str = "not allowed: `no echo` of the enterprise policy (";
 #[test]
 fn hk_04_a_denied_tool_is_denied_to_a_person_and_to_a_model_at_the_terminal() {
     let switchboard = home_with_denial();
+    let mut seen = Vec::new();
     for words in [
         &["call", "echo", "write", "key=a"][..],
         &["call", "echo", "write", "key=a", "--review"],
@@ -42,8 +44,33 @@ fn hk_04_a_denied_tool_is_denied_to_a_person_and_to_a_model_at_the_terminal() {
     ] {
         let ran = switchboard.run(words);
         assert_eq!(ran.code, 5, "{words:?}: {ran:?}");
-        assert!(ran.stderr.contains(CITED), "{words:?}: {ran:?}");
+        seen.push(transcript(&ran));
     }
+    insta::assert_snapshot!(seen.join("\n\n"), @"
+    exit status 5
+    --- stderr
+    error: not allowed: `no echo` of the enterprise policy ([home]/system/policy.json:1)
+
+    exit status 5
+    --- stderr
+    error: not allowed: `no echo` of the enterprise policy ([home]/system/policy.json:1)
+
+    exit status 5
+    --- stderr
+    error: not allowed: `no echo` of the enterprise policy ([home]/system/policy.json:1)
+
+    exit status 5
+    --- stderr
+    error: not allowed: `no echo` of the enterprise policy ([home]/system/policy.json:1)
+
+    exit status 5
+    --- stderr
+    error: not allowed: `no echo` of the enterprise policy ([home]/system/policy.json:1)
+
+    exit status 5
+    --- stderr
+    error: not allowed: `no echo` of the enterprise policy ([home]/system/policy.json:1)
+    ");
     let watching = switchboard.run(&["resources", "watch", "echo", "test://static-text"]);
     assert!(watching.code != 0 && watching.stderr.contains(CITED), "{watching:?}");
     nothing_ran(&switchboard);
@@ -65,7 +92,17 @@ fn hk_04_a_denied_tool_is_denied_to_the_model_of_a_task_whatever_is_allowed_for_
     let turns = json!([{"text": "I write.", "calls": [call]}, {"text": "Told."}]);
     configure(&switchboard, &json!({ "mcpServers": servers }), &turns);
     let ran = switchboard.run(&["run", "--allow", "*", "--allow", "echo/write", "go"]).expect(5);
-    assert!(ran.stdout.contains("Told."), "{ran:?}");
+    insta::assert_snapshot!(transcript(&ran), @r#"
+    exit status 5
+    --- stdout
+    I write.
+    Told.
+    --- stderr
+    → echo/write {"key":"a"}
+    ✗ echo/write: denied ([duration], call 1)
+      │ Not run, because it is not allowed: not allowed: `no echo` of the enterprise policy ([home]/system/policy.json:1).
+    session [session]
+    "#);
     let told = results(&switchboard, &last_session(&switchboard));
     assert!(told[0].contains("not allowed") && told[0].contains("`no echo`"), "{told:?}");
     nothing_ran(&switchboard);
@@ -140,7 +177,25 @@ fn what_is_denied_to_everybody_is_listed_to_nobody_but_a_person_who_wants_all() 
     let by = write["forbidden_by"].as_str().unwrap();
     assert!(by.starts_with("`no writing` of the enterprise policy ("), "{by}");
     let shown = switchboard.run(&["tools", "list", "--all"]).expect(0).stdout;
-    assert!(shown.contains("`no writing` of the enterprise policy ("), "{shown}");
+    insta::assert_snapshot!(redacted(&shown), @"
+    builtin	echo	Returns the given text. Useful for testing a connection.	
+    builtin	files_list	Lists the contents of a folder. Links are shown, not followed; `.git`, `target` and `node_modules` are shown, but entered only if named as `path`.	
+    builtin	files_read	Reads a text file, whole or a range of lines, up to 256 KiB at a time; the result says how to continue. Images up to 1 MiB are returned; other binary files are described.	
+    builtin	files_search	Finds lines that contain a text, exactly as written (no regular expressions). Skips `.git`, `target`, `node_modules`, links and binary files.	
+    builtin	time_convert	Converts a time from one time zone to another.	
+    builtin	time_now	Returns the current date and time in a time zone.	
+    echo	echo	Answers with the text.	
+    echo	add	Adds two numbers.	
+    echo	fail	Fails with the message.	
+    echo	slow	Answers after a while and reports progress on the way.	
+    echo	content	Answers with every kind of content.	
+    echo	big	Answers with much text.	
+    echo	environment	Answers with the environment.	
+    echo	write	Leaves a trace.	`no writing` of the enterprise policy ([home]/system/policy.json:1)
+    echo	pid	Answers with the process and its group.	
+    echo	grow	Adds a tool.	
+    echo	ask	Asks the person a question and answers with the answer.
+    ");
     let prompt = switchboard.run(&["tools", "prompt"]).expect(0).stdout;
     assert!(
         prompt.contains("Adds two numbers.") && !prompt.contains("Leaves a trace."),

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::remote_server::free_port;
 use crate::running::TEST_TIMEOUT;
 use crate::switchboard::{Switchboard, fixture};
+use crate::transcript::transcript;
 
 const RULES: &str = r#"{"rules": [{"effect": "deny", "target": "echo/echo", "name": "team"}]}"#;
 
@@ -32,13 +33,29 @@ const CALL: [&str; 4] = ["call", "echo", "echo", "text=a"];
 fn a_teams_file_counts_while_its_digest_is_right() {
     let switchboard = home(&json!({"path": "../work/team.json", "sha256": digest(RULES)}));
     let missing = switchboard.run(&CALL).expect(3);
-    assert!(missing.stderr.contains("the team's `policy.json` does not exist"), "{missing:?}");
+    insta::assert_snapshot!(transcript(&missing), @"
+    exit status 3
+    --- stderr
+    warning: the team's `policy.json` does not exist ([home]/own/../work/team.json)
+    error: the rules cannot be read: the team's `policy.json` does not exist ([home]/own/../work/team.json)
+    ");
     switchboard.write("team.json", RULES);
     let denied = switchboard.run(&CALL).expect(5);
-    assert!(denied.stderr.contains("`team` of the team policy ("), "{denied:?}");
+    insta::assert_snapshot!(transcript(&denied), @"
+    exit status 5
+    --- stderr
+    error: not allowed: `team` of the team policy ([home]/own/../work/team.json:1)
+    ");
     switchboard.write("team.json", "{}");
     let other = switchboard.run(&CALL).expect(3);
-    assert!(other.stderr.contains("does not match its `sha256`"), "{other:?}");
+    insta::assert_snapshot!(transcript(&other), @"
+    exit status 3
+    --- stderr
+    warning: the team's `policy.json` does not match its `sha256` ([home]/own/../work/team.json)
+    hint: ask the team which one is right
+    error: the rules cannot be read: the team's `policy.json` does not match its `sha256` ([home]/own/../work/team.json)
+    hint: ask the team which one is right
+    ");
 }
 
 #[test]
@@ -59,7 +76,15 @@ fn a_teams_address_is_fetched_once_and_then_used_offline() {
     switchboard.run(&CALL).expect(5);
     let elsewhere = home(&json!({"url": url, "sha256": digest(RULES)}));
     let refused = elsewhere.run(&CALL).expect(3);
-    assert!(refused.stderr.contains("the team's file cannot be fetched"), "{refused:?}");
+    insta::assert_snapshot!(transcript(&refused), @"
+    exit status 3
+    --- stderr
+    warning: the team's file cannot be fetched: error sending request for url (http://127.0.0.1:[port]/policy.json) (http://127.0.0.1:[port]/policy.json)
+    warning: the team's `policy.json` does not exist ([home]/own/state/team/[digest].json)
+    hint: check that http://127.0.0.1:[port]/policy.json is reachable
+    error: the rules cannot be read: the team's `policy.json` does not exist ([home]/own/state/team/[digest].json)
+    hint: check that http://127.0.0.1:[port]/policy.json is reachable
+    ");
 }
 
 #[test]
@@ -109,15 +134,33 @@ fn a_project_cannot_name_a_team_and_an_address_needs_a_digest() {
     let settings = json!({"settings": {"team": {"policy": {"path": "team.json"}}}});
     switchboard.write("switchboard.json", &settings.to_string());
     let ran = switchboard.run(&CALL).expect(0);
-    assert!(ran.stderr.contains("cannot be widened by a project"), "{ran:?}");
+    insta::assert_snapshot!(transcript(&ran), @"
+    exit status 0
+    --- stdout
+    a
+    --- stderr
+    warning: `settings.team` cannot be widened by a project, so it is ignored ([work]/switchboard.json:1)
+    warning: `settings.team` cannot be widened by a project, so it is ignored ([work]/switchboard.json:1)
+    ");
     let without = home(&json!({"url": "https://team.example/policy.json"}));
     let ran = without.run(&CALL).expect(3);
-    assert!(ran.stderr.contains("needs its `sha256`"), "{ran:?}");
+    insta::assert_snapshot!(transcript(&ran), @"
+    exit status 3
+    --- stderr
+    warning: a team's `url` needs its `sha256` ([home]/own/config.json:1, key `settings.team`)
+    hint: `sha256sum FILE` prints it
+    error: the rules cannot be read: a team's `url` needs its `sha256` ([home]/own/config.json:1, key `settings.team`)
+    hint: `sha256sum FILE` prints it
+    ");
     // The organisation's word is stronger than the user's.
     let organised = home(&json!({"path": "nowhere.json"}));
     organised.write("team.json", RULES);
     let file = organised.path("team.json");
     organised.write_policy("enterprise", &json!({"team": {"policy": {"path": file}}}));
     let denied = organised.run(&CALL).expect(5);
-    assert!(denied.stderr.contains("`team` of the team policy ("), "{denied:?}");
+    insta::assert_snapshot!(transcript(&denied), @"
+    exit status 5
+    --- stderr
+    error: not allowed: `team` of the team policy ([work]/team.json:1)
+    ");
 }
