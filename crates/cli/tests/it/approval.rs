@@ -6,6 +6,7 @@ use crate::running::started_pids;
 use crate::serve_client::ServingGateway;
 use crate::serve_tokens::token;
 use crate::switchboard::{Switchboard, fixture};
+use crate::transcript::transcript;
 
 fn project(switchboard: &Switchboard, more: &[&str]) {
     let trace = switchboard.text_path("trace");
@@ -22,13 +23,26 @@ fn nothing_of_a_project_runs_before_it_is_approved() {
 
     assert_eq!(switchboard.status("echo"), ["needs approval", ""]);
     let refused = switchboard.run(&call).expect(5);
-    assert!(refused.stderr.contains("`switchboard servers approve echo`"), "{refused:?}");
+    insta::assert_snapshot!(transcript(&refused), @"
+    exit status 5
+    --- stderr
+    warning: server `echo` has not been approved
+    hint: review it, then run `switchboard servers approve echo`
+    error: server `echo` has not been approved
+    hint: review it, then run `switchboard servers approve echo`
+    ");
     switchboard.run(&["doctor"]).expect(4);
     switchboard.run(&["tools"]).expect(0);
     assert!(!trace.exists(), "a server was started without approval");
 
     let approved = switchboard.run(&["servers", "approve", "echo"]).expect(0);
-    assert!(approved.stderr.contains("echo --trace "), "it does not say what runs: {approved:?}");
+    insta::assert_snapshot!(transcript(&approved), @"
+    exit status 0
+    --- stderr
+    `echo` runs: switchboard-testkit echo --trace [work]/trace
+    not started yet: its first definitions will count as approved
+    approved; any change to its entry needs a new approval
+    ");
     assert!(!trace.exists(), "approving started the server");
     assert_eq!(switchboard.run(&call).expect(0).stdout, "a\n");
     assert_eq!(started_pids(&trace).len(), 1);

@@ -7,6 +7,7 @@ use switchboard_testkit::RegistryFixture;
 use zip::write::{SimpleFileOptions, ZipWriter};
 
 use crate::switchboard::Switchboard;
+use crate::transcript::transcript;
 
 const SECRET: &str = "hunter2-hunter2-hunter2";
 
@@ -56,10 +57,11 @@ fn bundle_is_shown_installed_by_its_digest_called_and_checked_again() {
     assert_eq!((&about["files"], about["asks"][0]["name"].as_str()), (&json!(2), Some("key")));
     let wrong = "0".repeat(64);
     let other = switchboard.run(&["bundle", "show", "echo.mcpb", "--digest", &wrong]).expect(5);
-    assert!(
-        other.stderr.contains(&format!("the bundle has {digest}, expected {wrong}")),
-        "{other:?}"
-    );
+    insta::assert_snapshot!(transcript(&other), @"
+    exit status 5
+    --- stderr
+    error: SHA-256 mismatch: the bundle has [digest], expected [digest]
+    ");
     let add = ["add", "echo.mcpb", "--set", "key=@key.txt", "--digest", &digest];
     switchboard.run(&[&add[..], &["--dry-run"]].concat()).expect(0);
     let bundles = switchboard.folder().join("own/state/bundles");
@@ -73,7 +75,23 @@ fn bundle_is_shown_installed_by_its_digest_called_and_checked_again() {
     let text = std::fs::read_to_string(&script).unwrap();
     std::fs::write(&script, format!("{text}# changed\n")).unwrap();
     let ill = switchboard.run(&["doctor", "my-echo"]).expect(4);
-    assert!(ill.stdout.contains("`server/run` was changed"), "{ill:?}");
+    insta::assert_snapshot!(transcript(&ill), @"
+    exit status 4
+    --- stdout
+    file    [home]/own/config.json (read)
+    file    [work]/switchboard.json (missing)
+    file    [home]/system/policy.json (missing)
+    file    [work]/.switchboard/policy.json (missing)
+    file    [home]/own/policy.json (missing)
+    record  [home]/own/state (ok)
+
+    ✓ my-echo: ready
+        [home]/own/state/bundles/[digest]/contents/server/run echo
+        speaks 2026-07-28, offers 11 tools, 3 resources, 1 prompt
+        danger: in its bundle, `server/run` was changed
+
+    1 server, 1 unhealthy, checked in [duration]
+    ");
 }
 
 #[test]
@@ -99,9 +117,18 @@ fn bundle_of_a_registry_must_have_the_digest_that_the_registry_says() {
         switchboard.run(&words).expect(code)
     };
     let other = add("a.example/other", 5);
-    assert!(other.stderr.contains(&format!("expected {wrong}")), "{other:?}");
+    insta::assert_snapshot!(transcript(&other), @"
+    exit status 5
+    --- stderr
+    fetching http://127.0.0.1:[port]/files/echo.mcpb
+    error: SHA-256 mismatch: the bundle has [digest], expected [digest]
+    ");
     let none = add("a.example/none", 5);
-    assert!(none.stderr.contains("has no SHA-256 digest to verify it"), "{none:?}");
+    insta::assert_snapshot!(transcript(&none), @"
+    exit status 5
+    --- stderr
+    error: the bundle `http://127.0.0.1:[port]/files/echo.mcpb` has no SHA-256 digest to verify it
+    ");
     add("a.example/echo", 0);
     let said = switchboard.run(&["call", "echo", "echo", "text=fetched"]).expect(0);
     assert_eq!(said.stdout, "fetched\n");
@@ -110,15 +137,45 @@ fn bundle_of_a_registry_must_have_the_digest_that_the_registry_says() {
 #[test]
 fn bundle_that_leads_out_of_its_folder_is_refused() {
     let switchboard = home();
+    let mut seen = Vec::new();
     for (index, name) in ["../evil", "/etc/evil", "server/../../evil"].into_iter().enumerate() {
         let file = format!("bad{index}.mcpb");
         std::fs::write(switchboard.path(&file), bundle(&[(name, b"x")])).unwrap();
         for words in [&["bundle", "show", &file][..], &["add", &file, "--yes", "--set", "key=k"]] {
             let refused = switchboard.run(words).expect(5);
-            assert!(refused.stderr.contains("bundle entry"), "{name}: {refused:?}");
+            seen.push(transcript(&refused));
         }
     }
+    insta::assert_snapshot!(seen.join("\n\n"), @"
+    exit status 5
+    --- stderr
+    error: bundle entry `../evil` leads out of its folder
+
+    exit status 5
+    --- stderr
+    error: bundle entry `../evil` leads out of its folder
+
+    exit status 5
+    --- stderr
+    error: bundle entry `/etc/evil` is not a plain relative path
+
+    exit status 5
+    --- stderr
+    error: bundle entry `/etc/evil` is not a plain relative path
+
+    exit status 5
+    --- stderr
+    error: bundle entry `server/../../evil` leads out of its folder
+
+    exit status 5
+    --- stderr
+    error: bundle entry `server/../../evil` leads out of its folder
+    ");
     let missing = switchboard.run(&["bundle", "show", "nowhere.mcpb"]).expect(2);
-    assert!(missing.stderr.contains("cannot read the bundle"), "{missing:?}");
+    insta::assert_snapshot!(transcript(&missing), @"
+    exit status 2
+    --- stderr
+    error: cannot read the bundle: No such file or directory (os error [number])
+    ");
     assert!(!switchboard.folder().join("own/state/bundles").exists());
 }

@@ -1,6 +1,7 @@
 //! `switchboard demo`: the loop with nothing configured.
 
 use crate::switchboard::Switchboard;
+use crate::transcript::transcript;
 
 const END: &str = "Still to do in the garden:";
 const NOT_LOOKED: &str = "I was not allowed to look";
@@ -10,11 +11,43 @@ const NOT_READ: &str = "I was not allowed to read it";
 fn the_demo_runs_to_its_end_without_a_terminal() {
     let switchboard = Switchboard::new();
     let ran = switchboard.run(&["demo", "--yes"]).expect(0);
-    assert!(ran.stdout.contains(END), "{ran:?}");
-    for line in ["✓ builtin/files_list (", "✓ builtin/files_read (", "hint: `switchboard chat"]
-    {
-        assert!(ran.stderr.contains(line), "no `{line}` in {ran:?}");
-    }
+    insta::assert_snapshot!(transcript(&ran), @r#"
+    exit status 0
+    --- stdout
+    I look at what is there first.
+    There is a list in `garden.md`. I read it.
+    This folder holds two notes:
+
+    | file | what it is |
+    |---|---|
+    | `garden.md` | a list of things to do |
+    | `readme.txt` | a note about this demo |
+
+    Still to do in the garden:
+
+    1. **dig the bed**
+    2. **water the beans**
+
+    Buying seeds is done.
+    --- stderr
+    A scripted model, the built-in server and your approval: no configuration, and nothing leaves this machine.
+
+    > What is in this folder, and what is left to do?
+
+    → builtin/files_list {"path":"."}
+    ✓ builtin/files_list ([duration], 42 bytes, call 1)
+      │ garden.md (66 bytes)
+      │ readme.txt (35 bytes)
+    → builtin/files_read {"path":"garden.md"}
+    ✓ builtin/files_read ([duration], 66 bytes, call 2)
+      │ # Garden
+      │ - [x] buy seeds
+      │ - [ ] dig the bed
+      │ - [ ] water the beans
+
+    That was the loop: the model proposed a call, you decided, the server ran it, the result went back.
+    hint: `switchboard chat --model ollama:qwen3` talks to a real model
+    "#);
     assert!(!ran.stdout.contains('\u{1b}'), "{ran:?}");
     // It leaves nothing behind: no call in the record, no conversation.
     assert_eq!(switchboard.recorded_calls(), Vec::<String>::new());
@@ -25,7 +58,23 @@ fn the_demo_runs_to_its_end_without_a_terminal() {
 fn without_a_person_the_demo_model_is_refused_and_says_so() {
     let switchboard = Switchboard::new();
     let ran = switchboard.run(&["demo"]).expect(0);
-    assert!(ran.stdout.contains(NOT_LOOKED), "{ran:?}");
+    insta::assert_snapshot!(transcript(&ran), @r#"
+    exit status 0
+    --- stdout
+    I look at what is there first.
+    I was not allowed to look, so I cannot say what is in this folder.
+    --- stderr
+    A scripted model, the built-in server and your approval: no configuration, and nothing leaves this machine.
+
+    > What is in this folder, and what is left to do?
+
+    → builtin/files_list {"path":"."}
+    ✗ builtin/files_list: denied ([duration], call 1)
+      │ Not run, because it is not allowed: `builtin/files_list` needs approval, but there is no terminal to ask on.
+
+    There was no terminal to ask on, so nothing ran.
+    hint: try it at a terminal, or with --yes
+    "#);
     assert!(!ran.stdout.contains(END), "{ran:?}");
 }
 
@@ -34,7 +83,43 @@ fn the_demo_does_not_care_for_a_broken_configuration() {
     let switchboard = Switchboard::new();
     switchboard.write_config("{ this is no JSON");
     let ran = switchboard.run(&["demo", "--yes"]).expect(0);
-    assert!(ran.stdout.contains(END), "{ran:?}");
+    insta::assert_snapshot!(transcript(&ran), @r#"
+    exit status 0
+    --- stdout
+    I look at what is there first.
+    There is a list in `garden.md`. I read it.
+    This folder holds two notes:
+
+    | file | what it is |
+    |---|---|
+    | `garden.md` | a list of things to do |
+    | `readme.txt` | a note about this demo |
+
+    Still to do in the garden:
+
+    1. **dig the bed**
+    2. **water the beans**
+
+    Buying seeds is done.
+    --- stderr
+    A scripted model, the built-in server and your approval: no configuration, and nothing leaves this machine.
+
+    > What is in this folder, and what is left to do?
+
+    → builtin/files_list {"path":"."}
+    ✓ builtin/files_list ([duration], 42 bytes, call 1)
+      │ garden.md (66 bytes)
+      │ readme.txt (35 bytes)
+    → builtin/files_read {"path":"garden.md"}
+    ✓ builtin/files_read ([duration], 66 bytes, call 2)
+      │ # Garden
+      │ - [x] buy seeds
+      │ - [ ] dig the bed
+      │ - [ ] water the beans
+
+    That was the loop: the model proposed a call, you decided, the server ran it, the result went back.
+    hint: `switchboard chat --model ollama:qwen3` talks to a real model
+    "#);
 }
 
 #[cfg(target_os = "linux")]

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use crate::running::started_pids;
 use crate::switchboard::Switchboard;
+use crate::transcript::transcript;
 
 /// Writes a file below the home folder.
 fn at_home(switchboard: &Switchboard, name: &str, text: &str) -> PathBuf {
@@ -80,7 +81,35 @@ fn what_is_installed_is_shown_taken_once_and_runs() {
     assert_eq!(switchboard.config_text(), "");
 
     let refused = switchboard.run(&["import"]).expect(5);
-    assert!(refused.stderr.contains("approval needed"), "{refused:?}");
+    insta::assert_snapshot!(transcript(&refused), @"
+    exit status 5
+    --- stdout
+    near	import	Claude Code (project)	[work]/./near	[work]/.mcp.json
+    echo	import	Cursor (user)	switchboard-testkit echo --trace [work]/trace	[home]/.cursor/mcp.json
+    wiki	import	Cursor (user)	https://wiki.example.com/mcp	[home]/.cursor/mcp.json
+    echo	import as `echo-2`	Codex (user)	other-echo	[home]/.codex/config.toml
+    shell	import	Codex (user)	sh -c 'exec server'	[home]/.codex/config.toml
+    key	import	Codex (user)	key-server	[home]/.codex/config.toml
+    wiki	already configured as `wiki`	Goose (user)	https://wiki.example.com/mcp	[home]/.config/goose/config.yaml
+    --- stderr
+    `near` runs: [work]/./near
+    `echo` runs: switchboard-testkit echo --trace [work]/trace
+    `wiki` is at: https://wiki.example.com/mcp
+      with headers.Authorization
+    `echo-2` runs: other-echo
+    `shell` runs: sh -c 'exec server'
+    `shell`: danger: `sh` runs program text out of -c, not a program (eval)
+    hint: it does not start until you run `switchboard servers approve shell`
+    `key` runs: key-server
+      with env.API_TOKEN
+    note: `key`: `env.API_TOKEN` is a plain-text secret
+    hint: run `switchboard secrets set API_TOKEN --server key`, then replace the value with `${keyring:API_TOKEN}`
+    left out: `bad`: must be an object, not a number ([work]/.mcp.json)
+    warning: `[home]/.config/zed/settings.json`: line 1: Expected value after colon in object property
+    hint: correct the file in an editor
+    error: approval needed, but there is no terminal to ask on
+    hint: review it with `--dry-run`, then pass `--yes`
+    ");
     assert_eq!(switchboard.config_text(), "");
 
     let taken = switchboard.run(&["import", "--yes"]).expect(0);
@@ -139,10 +168,25 @@ fn a_file_and_a_link_can_be_named() {
     switchboard.run(&["import", "--yes", "some.json"]).expect(0);
     let link =
         switchboard.run(&["export", "--to", "cursor", "--servers", "one", "--link"]).expect(0);
-    assert!(link.stderr.contains("`${keyring:k}` is read from the variable `k`"), "{link:?}");
+    insta::assert_snapshot!(transcript(&link), @"
+    exit status 0
+    --- stdout
+    cursor://anysphere.cursor-deeplink/mcp/install?name=one&config=eyJjb21tYW5kIjoib25lIiwiZW52Ijp7IksiOiIke2VudjprfSJ9fQ%3D%3D
+    --- stderr
+    changed for Cursor: `one`: `env.K` differs: `${keyring:k}` is read from the variable `k`
+    ");
     let other = Switchboard::new();
     let refused = other.run(&["import", link.stdout.trim()]).expect(5);
-    assert!(refused.stdout.contains("one\timport\tCursor (link)\tone\t"), "{refused:?}");
+    insta::assert_snapshot!(transcript(&refused), @"
+    exit status 5
+    --- stdout
+    one	import	Cursor (link)	one	a link of Cursor
+    --- stderr
+    `one` runs: one
+      with env.K
+    error: approval needed, but there is no terminal to ask on
+    hint: review it with `--dry-run`, then pass `--yes`
+    ");
     other.run(&["import", "--yes", link.stdout.trim()]).expect(0);
     let taken: Value = serde_json::from_str(&other.config_text()).unwrap();
     assert_eq!(taken["mcpServers"]["one"], json!({"command": "one", "env": {"K": "${k}"}}));
@@ -180,8 +224,18 @@ fn servers_are_written_for_another_product_and_taken_back() {
     std::fs::set_permissions(&file, std::fs::Permissions::from_mode(0o640)).unwrap();
 
     let dry = switchboard.run(&["export", "--to", "vscode", "--dry-run"]).expect(0);
-    assert!(dry.stdout.contains("+       \"command\": \"files\","), "{dry:?}");
-    assert!(dry.stderr.contains("left out for VS Code: `off`: is disabled"), "{dry:?}");
+    insta::assert_snapshot!(transcript(&dry), @r#"
+    exit status 0
+    --- stdout
+    +     "files": {
+    +       "type": "stdio",
+    +       "command": "files",
+    +       "args": ["${userHome}"],
+    +     },
+    --- stderr
+    lost for VS Code: `files`: `timeout` is not supported there
+    left out for VS Code: `off`: is disabled, which is not supported there
+    "#);
     assert_eq!(read(&file), VSCODE);
 
     let written = switchboard.json(&["export", "--to", "vscode"]);
@@ -211,8 +265,12 @@ fn servers_are_written_for_another_product_and_taken_back() {
     switchboard.run(&["export", "--undo", "--to", "cursor"]).expect(2);
     std::fs::write(&file, after.replace("Mine", "Yours")).unwrap();
     let refused = switchboard.run(&["export", "--undo"]).expect(5);
-    assert!(refused.stderr.contains("has changed since"), "{refused:?}");
-    assert!(refused.stderr.contains(backup.to_str().unwrap()), "{refused:?}");
+    insta::assert_snapshot!(transcript(&refused), @"
+    exit status 5
+    --- stderr
+    error: `[home]/.config/Code/User/mcp.json` has changed since the export, so it is not restored
+    hint: the previous content is in `[home]/.config/Code/User/mcp.json.switchboard-backup-[time]`
+    ");
     std::fs::write(&file, after).unwrap();
     switchboard.run(&["export", "--undo", "--to", "vscode"]).expect(0);
     assert_eq!(read(&file), VSCODE);
@@ -257,11 +315,32 @@ fn a_product_is_led_to_the_gateway_and_back() {
     assert!(read(&zed).contains("\"url\": \"http://127.0.0.1:8808/mcp\""));
     let project = ["connect", "cursor", "--scope", "project", "--dry-run"];
     let dry = switchboard.run(&project).expect(0);
-    assert!(dry.stdout.contains("+     \"switchboard\": {"), "{dry:?}");
+    insta::assert_snapshot!(transcript(&dry), @r#"
+    exit status 0
+    --- stdout
+    + {
+    +   "mcpServers": {
+    +     "switchboard": {
+    +       "command": "switchboard",
+    +       "args": ["serve", "--stdio"],
+    +       "env": {
+    +         "SWITCHBOARD_HOME": "[home]/own"
+    +       }
+    +     }
+    +   }
+    + }
+    --- stderr
+    Cursor does not seem to be installed here
+    "#);
     assert!(!switchboard.path(".cursor").exists());
     let desktop = ["connect", "claude-desktop", "--url", "http://127.0.0.1:8808/mcp"];
     let refused = switchboard.run(&desktop).expect(3);
-    assert!(refused.stderr.contains("only starts programs"), "{refused:?}");
+    insta::assert_snapshot!(transcript(&refused), @"
+    exit status 3
+    --- stderr
+    left out for Claude Desktop: `switchboard`: has a URL, but Claude Desktop only starts programs
+    error: Claude Desktop supports none of these servers
+    ");
 
     switchboard.run(&["connect", "--undo", "claude-code"]).expect(0);
     assert!(!file.exists());
@@ -277,7 +356,14 @@ fn a_link_in_the_file_system_is_told_of_and_stays_one() {
     std::fs::create_dir_all(link.parent().unwrap()).unwrap();
     std::os::unix::fs::symlink(&real, &link).unwrap();
     let done = switchboard.run(&["connect", "cursor"]).expect(0);
-    assert!(done.stderr.contains("is a symbolic link to "), "{done:?}");
+    insta::assert_snapshot!(transcript(&done), @"
+    exit status 0
+    --- stderr
+    [home]/.cursor/mcp.json is a symbolic link to [home]/dotfiles/cursor.json
+    wrote `switchboard` to [home]/.cursor/mcp.json
+    the previous content is in [home]/dotfiles/cursor.json.switchboard-backup-[time]
+    hint: `switchboard export --undo --to cursor` reverts this
+    ");
     assert!(std::fs::symlink_metadata(&link).unwrap().is_symlink());
     assert!(read(&real).contains("serve"));
     switchboard.run(&["connect", "--undo"]).expect(0);
@@ -289,7 +375,12 @@ fn a_file_that_cannot_be_read_is_left_alone() {
     let switchboard = Switchboard::with(&json!({"files": {"command": "files"}}));
     let file = at_home(&switchboard, ".codex/config.toml", "[mcp_servers\n");
     let refused = switchboard.run(&["export", "--to", "codex"]).expect(3);
-    assert!(refused.stderr.contains("cannot be changed: line 1"), "{refused:?}");
+    insta::assert_snapshot!(transcript(&refused), @"
+    exit status 3
+    --- stderr
+    error: `[home]/.codex/config.toml` cannot be changed: line 1: unclosed table, expected `]`
+    hint: correct the file in an editor
+    ");
     assert_eq!(read(&file), "[mcp_servers\n");
     let folder = std::fs::read_dir(file.parent().unwrap()).unwrap();
     assert_eq!(folder.count(), 1, "something was left beside it");
@@ -310,10 +401,18 @@ fn what_nobody_approved_is_not_handed_out() {
     switchboard.write("switchboard.json", &project.to_string());
     let words = ["export", "--to", "cursor", "--file", "out.json"];
     let done = switchboard.run(&words).expect(0);
-    for name in ["theirs", "theirs-unset", "eval"] {
-        let line = format!("`{name}` is not exported: it is not approved");
-        assert!(done.stderr.contains(&line), "{name}: {done:?}");
-    }
+    insta::assert_snapshot!(transcript(&done), @"
+    exit status 0
+    --- stderr
+    warning: `theirs` is not exported: it is not approved
+    hint: `switchboard servers approve theirs`
+    warning: `eval` is not exported: it is not approved
+    hint: `switchboard servers approve eval`
+    warning: `theirs-unset` is not exported: it is not approved
+    hint: `switchboard servers approve theirs-unset`
+    wrote `agreed`, `mine`, `unset` to [work]/out.json
+    hint: `switchboard export --undo --to cursor` reverts this
+    ");
     let out: Value = serde_json::from_str(&read(&switchboard.path("out.json"))).unwrap();
     let expected = json!({"mcpServers": {
         "agreed": {"command": "sh", "args": ["-c", "server"]},

@@ -1,6 +1,7 @@
 //! `servers add`, `remove`, `enable` and `disable` change the file and keep what people wrote.
 
 use crate::switchboard::Switchboard;
+use crate::transcript::transcript;
 
 const BEFORE: &str = r#"// My servers.
 {
@@ -65,7 +66,12 @@ fn a_name_that_is_taken_is_replaced_only_on_request() {
     let switchboard = Switchboard::new();
     switchboard.write_config(BEFORE);
     let refused = switchboard.run(&["servers", "add", "first", "--", "other"]).expect(3);
-    assert!(refused.stderr.contains("a server with this name already exists"), "{refused:?}");
+    insta::assert_snapshot!(transcript(&refused), @"
+    exit status 3
+    --- stderr
+    error: `first`: a server with this name already exists ([home]/own/config.json)
+    hint: `--force` replaces it
+    ");
     assert_eq!(switchboard.config_text(), BEFORE);
     switchboard.run(&["servers", "add", "--force", "first", "--", "other"]).expect(0);
     let after = switchboard.config_text();
@@ -74,12 +80,27 @@ fn a_name_that_is_taken_is_replaced_only_on_request() {
         "{after}"
     );
     let unknown = switchboard.run(&["servers", "remove", "nobody"]).expect(2);
-    assert!(unknown.stderr.contains("unknown server `nobody`"), "{unknown:?}");
+    insta::assert_snapshot!(transcript(&unknown), @"
+    exit status 2
+    --- stderr
+    error: unknown server `nobody`
+    hint: `switchboard servers` lists them
+    ");
     let near = switchboard.run(&["servers", "remove", "frist"]).expect(2);
-    assert!(near.stderr.contains("did you mean `first`?"), "{near:?}");
+    insta::assert_snapshot!(transcript(&near), @"
+    exit status 2
+    --- stderr
+    error: unknown server `frist`
+    hint: did you mean `first`?
+    ");
     // An address that cannot be one is no command either.
     let odd = switchboard.run(&["servers", "add", "odd", "ftp://example.com"]).expect(3);
-    assert!(odd.stderr.contains("`url` is neither `http://` nor `https://`"), "{odd:?}");
+    insta::assert_snapshot!(transcript(&odd), @"
+    exit status 3
+    --- stderr
+    error: `odd`: `url` is neither `http://` nor `https://` ([home]/own/config.json)
+    hint: write `https://host/path`
+    ");
     assert_eq!(switchboard.config_text(), after);
 }
 

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use crate::switchboard::{Switchboard, fixture};
+use crate::transcript::transcript;
 
 #[test]
 fn the_exit_code_says_how_a_call_ended() {
@@ -33,7 +34,12 @@ fn the_exit_code_says_how_a_call_ended() {
     let recorded: Vec<String> = switchboard.recorded_calls();
     assert_eq!(recorded.len(), cases.len(), "{recorded:?}");
     let nobody = switchboard.run(&["call", "ecco", "echo"]).expect(2);
-    assert!(nobody.stderr.contains("did you mean `echo`?"), "{nobody:?}");
+    insta::assert_snapshot!(transcript(&nobody), @"
+    exit status 2
+    --- stderr
+    error: unknown server `ecco`
+    hint: did you mean `echo`?
+    ");
 }
 
 #[test]

@@ -9,6 +9,7 @@ use crate::running::TEST_TIMEOUT;
 use crate::scripted::scripted_home;
 use crate::serve_client::ServingGateway;
 use crate::switchboard::{Switchboard, fixture};
+use crate::transcript::transcript;
 
 const SECRET: &str = "hunter2-hunter2-hunter2";
 
@@ -70,18 +71,38 @@ fn registry_search_and_show_mark_what_is_deprecated_or_deleted() {
         ]
     );
     let shown = switchboard.run(&["registry", "show", "a.example/files"]).expect(0);
-    assert!(shown.stdout.contains("npx -y b@1.0.0"), "{shown:?}");
+    insta::assert_snapshot!(transcript(&shown), @"
+    exit status 0
+    --- stdout
+    a.example/files 1.0.0 (active)
+        it is active
+        about a.example/files
+        versions 1.0.0
+
+    npm  b 1.0.0
+        npx -y b@1.0.0
+    ");
     let old = switchboard.run(&["registry", "show", "b.example/files-old"]).expect(0);
-    assert!(
-        old.stdout.contains("(deprecated)")
-            && old.stdout.contains("refused: the package `b` has no exact version"),
-        "{old:?}"
-    );
+    insta::assert_snapshot!(transcript(&old), @"
+    exit status 0
+    --- stdout
+    b.example/files-old 1.0.0 (deprecated)
+        it is deprecated
+        about b.example/files-old
+        versions 1.0.0 (deprecated)
+
+    npm  b latest
+        refused: the package `b` has no exact version, only `latest`
+    ");
     let escaped = switchboard.run(&["registry", "show", "d.example/mail"]).expect(0);
     assert!(!escaped.stdout.contains('\u{1b}'), "{escaped:?}");
     let unknown = switchboard.run(&["registry", "show", "e.example/none"]).expect(2);
-    let absent = "the registry has no server named `e.example/none`";
-    assert!(unknown.stderr.contains(absent), "{unknown:?}");
+    insta::assert_snapshot!(transcript(&unknown), @"
+    exit status 2
+    --- stderr
+    error: the registry has no server named `e.example/none`
+    hint: search by keyword with `switchboard registry search`
+    ");
 }
 
 #[test]
@@ -92,10 +113,20 @@ fn registry_that_cannot_be_reached_is_answered_for_by_the_cache_with_its_age() {
     switchboard.run(&["registry", "search", "files"]).expect(0);
     registry.set_mood(RegistryMood::Status(503));
     let kept = switchboard.run(&["registry", "search", "files"]).expect(0);
-    assert!(kept.stdout.contains("a.example/files"), "{kept:?}");
-    assert!(kept.stderr.contains("cached data, ") && kept.stderr.contains(" s old"), "{kept:?}");
+    insta::assert_snapshot!(transcript(&kept), @"
+    exit status 0
+    --- stdout
+    a.example/files	1.0.0		about a.example/files
+    --- stderr
+    warning: the registry at `http://127.0.0.1:[port]` cannot be reached; showing cached data, [duration] old
+    hint: `switchboard registry show NAME` shows details, `switchboard add NAME` adds it
+    ");
     let other = switchboard.run(&["registry", "search", "mail"]).expect(4);
-    assert!(other.stderr.contains("responded with HTTP 503"), "{other:?}");
+    insta::assert_snapshot!(transcript(&other), @"
+    exit status 4
+    --- stderr
+    error: the registry at `http://127.0.0.1:[port]` responded with HTTP 503
+    ");
 }
 
 #[test]
@@ -108,13 +139,33 @@ fn registry_remote_is_added_and_called_with_its_secret_kept_apart() {
     let registry = RegistryFixture::start(&[listed_server("a.example/echo", "active", &remote)]);
     let switchboard = home(&registry);
     let asked = switchboard.run(&["add", "a.example/echo", "--yes"]).expect(2);
-    assert!(asked.stderr.contains("`key` is required but has no value"), "{asked:?}");
+    insta::assert_snapshot!(transcript(&asked), @"
+    exit status 2
+    --- stderr
+    error: `key` is required but has no value
+    hint: set it with `--set key=VALUE`
+    ");
     switchboard.write("key.txt", &format!("{SECRET}\n"));
     let add = ["add", "a.example/echo", "--set", "key=@key.txt"];
     let nobody = switchboard.run(&add).expect(5);
-    assert!(nobody.stderr.contains("no terminal to ask on"), "{nobody:?}");
+    insta::assert_snapshot!(transcript(&nobody), @"
+    exit status 5
+    --- stderr
+    `echo` is at: http://127.0.0.1:[port]/mcp
+      Authorization: [redacted]
+      X-Mode: $${HOME}
+    error: approval needed, but there is no terminal to ask on
+    hint: review the entry, then pass `--yes`
+    ");
     let dry = switchboard.run(&[&add[..], &["--dry-run"]].concat()).expect(0);
-    assert!(dry.stderr.contains(&format!("`echo` is at: {}", server.url)), "{dry:?}");
+    insta::assert_snapshot!(transcript(&dry), @"
+    exit status 0
+    --- stderr
+    `echo` is at: http://127.0.0.1:[port]/mcp
+      Authorization: [redacted]
+      X-Mode: $${HOME}
+    nothing was added
+    ");
     assert_eq!(entry(&switchboard, "echo"), Value::Null);
     let added = switchboard.run(&[&add[..], &["--yes"]].concat()).expect(0);
     assert!(!format!("{added:?}").contains(SECRET), "{added:?}");
@@ -133,7 +184,15 @@ fn registry_remote_is_added_and_called_with_its_secret_kept_apart() {
     let said = switchboard.run(&["call", "echo", "echo", "text=over the wire"]).expect(0);
     assert_eq!(said.stdout, "over the wire\n");
     let again = switchboard.run(&[&add[..], &["--yes"]].concat()).expect(3);
-    assert!(again.stderr.contains("a server with this name already exists"), "{again:?}");
+    insta::assert_snapshot!(transcript(&again), @"
+    exit status 3
+    --- stderr
+    `echo` is at: http://127.0.0.1:[port]/mcp
+      Authorization: [redacted]
+      X-Mode: $${HOME}
+    error: `echo`: a server with this name already exists ([home]/own/config.json)
+    hint: `--force` replaces it; `--as NAME` adds it under another name
+    ");
 }
 
 #[test]
@@ -148,7 +207,13 @@ fn registry_packages_are_pinned_and_the_choice_is_the_persons() {
     let registry = RegistryFixture::start(&[listed_server("a.example/b", "active", &both)]);
     let switchboard = home(&registry);
     let several = switchboard.run(&["add", "a.example/b", "--yes"]).expect(2);
-    assert!(several.stderr.contains("`a.example/b` can be added in 3 ways"), "{several:?}");
+    insta::assert_snapshot!(transcript(&several), @"
+    exit status 2
+    --- stderr
+    error: `a.example/b` can be added in 3 ways
+    hint: choose one with `--package KIND` or `--remote`
+    ");
+    let mut seen = Vec::new();
     for (name, choice, expected) in [
         (
             "one",
@@ -164,11 +229,38 @@ fn registry_packages_are_pinned_and_the_choice_is_the_persons() {
     ] {
         let add = ["add", "a.example/b", "--yes", "--as", name];
         let told = switchboard.run(&[&add[..], choice].concat()).expect(0);
-        assert!(told.stderr.contains(&format!("`{name}` ")), "{told:?}");
+        seen.push(transcript(&told));
         assert_eq!(entry(&switchboard, name), expected);
     }
+    insta::assert_snapshot!(seen.join("\n\n"), @"
+    exit status 0
+    --- stderr
+      optional: REGION (default eu)
+    `one` runs: npx -y @a/b@1.2.3
+      REGION: eu
+    added `one` to [home]/own/config.json
+    hint: `switchboard doctor one` checks it
+
+    exit status 0
+    --- stderr
+    `two` runs: docker run -i --rm docker.io/a/b:1.2.3
+      note: the image is pinned by a tag, which its owner can move
+    added `two` to [home]/own/config.json
+    hint: `switchboard doctor two` checks it
+
+    exit status 0
+    --- stderr
+    `three` is at: https://b.example/sse
+    added `three` to [home]/own/config.json
+    hint: `switchboard doctor three` checks it
+    ");
     let none = switchboard.run(&["add", "a.example/b", "--package", "pypi"]).expect(2);
-    assert!(none.stderr.contains("has no `pypi`"), "{none:?}");
+    insta::assert_snapshot!(transcript(&none), @"
+    exit status 2
+    --- stderr
+    error: `a.example/b` has no `pypi`
+    hint: `switchboard registry show a.example/b` lists them
+    ");
     let report = switchboard.json(&["add", "a.example/b", "--remote", "--dry-run"]);
     assert_eq!((&report["added"], &report["name"]), (&json!(false), &json!("b")));
 }
@@ -223,21 +315,55 @@ fn registry_entries_that_must_not_run_are_refused_and_nothing_is_written() {
     ]);
     let switchboard = home(&registry);
     let before = switchboard.config_text();
-    for (name, why) in [
-        ("gone", "was deleted from the registry: it is deleted"),
-        ("latest", "has no exact version, only `latest`"),
-        ("range", "has no exact version, only `^1.0.0`"),
-        ("preload", "`preload` is dangerous"),
-        ("shell", "the runner option `-c` is not allowed from a registry"),
-        ("codes", "contains an invisible character"),
-        ("metadata", "leads to a cloud metadata address"),
-    ] {
+    let mut seen = Vec::new();
+    for name in ["gone", "latest", "range", "preload", "shell", "codes", "metadata"] {
         let refused = switchboard.run(&["add", &format!("a.example/{name}"), "--yes"]).expect(5);
-        assert!(refused.stderr.contains(why), "{name}: {refused:?}");
+        seen.push(transcript(&refused));
         assert_eq!(switchboard.config_text(), before, "{name}");
     }
+    insta::assert_snapshot!(seen.join("\n\n"), @"
+    exit status 5
+    --- stderr
+    error: `a.example/gone` was deleted from the registry: it is deleted
+
+    exit status 5
+    --- stderr
+    error: the package `b` has no exact version, only `latest`
+    hint: choose a version and add it with `switchboard servers add`
+
+    exit status 5
+    --- stderr
+    error: the package `b` has no exact version, only `^1.0.0`
+    hint: choose a version and add it with `switchboard servers add`
+
+    exit status 5
+    --- stderr
+    `preload` runs: npx -y b@1.0.0
+      LD_PRELOAD: /x.so
+      danger: the variable `LD_PRELOAD` can make the server run other code (env:LD_PRELOAD)
+    error: `preload` is dangerous: approval needed, but there is no terminal to ask on
+    hint: to add it anyway, write the entry yourself with `switchboard servers add`
+
+    exit status 5
+    --- stderr
+    error: the runner option `-c` is not allowed from a registry
+    hint: install it yourself, then run `switchboard servers add`
+
+    exit status 5
+    --- stderr
+    error: argument 1 contains an invisible character
+
+    exit status 5
+    --- stderr
+    error: the address leads to a cloud metadata address
+    ");
     let nothing = switchboard.run(&["add", "nonsense", "--yes"]).expect(2);
-    assert!(nothing.stderr.contains("`nonsense` is neither a registry name"), "{nothing:?}");
+    insta::assert_snapshot!(transcript(&nothing), @"
+    exit status 2
+    --- stderr
+    error: `nonsense` is neither a registry name, nor a bundle, nor a known server
+    hint: `switchboard registry search WORDS` finds names; `switchboard servers add NAME -- COMMAND` adds any command
+    ");
 }
 
 #[test]
@@ -320,12 +446,18 @@ fn registry_served_by_us_asks_for_a_token_where_one_is_needed() {
 #[test]
 fn registry_of_known_servers_gives_one_hint_for_an_address_that_nobody_serves() {
     let turns = json!([{"text": "hello"}, {"text": "hello"}]);
-    let hint = "hint: GitHub has a server for github.com: `switchboard add github`";
     let plain = scripted_home(&json!({}), &turns);
     let said =
         plain.run(&["run", "look at https://github.com/a/b and https://linear.app/c"]).expect(0);
     assert_eq!(said.stderr.matches("hint: ").count(), 1, "{said:?}");
-    assert!(said.stderr.contains(hint), "{said:?}");
+    insta::assert_snapshot!(transcript(&said), @"
+    exit status 0
+    --- stdout
+    hello
+    --- stderr
+    hint: GitHub has a server for github.com: `switchboard add github`
+    session [session]
+    ");
     let lookalike = plain.run(&["run", "look at https://evil-github.com/a"]).expect(0);
     assert!(!lookalike.stderr.contains("hint: "), "{lookalike:?}");
     let entry = json!({"url": "https://api.githubcopilot.com/mcp/", "disabled": true});
