@@ -10,6 +10,7 @@ use crate::hook_scripts::{before, echo, permitting, saying};
 use crate::policy_team::digest;
 use crate::running::{TEST_TIMEOUT, assert_gone, poll, wait_for_text};
 use crate::switchboard::{Switchboard, fixture, result_text};
+use crate::transcript::{redacted, transcript};
 
 #[test]
 fn a_hook_gets_exactly_the_json_of_the_protocol() {
@@ -168,6 +169,7 @@ call = json.load(sys.stdin)
 key = json.loads(call["tool_input"])["key"]
 print(json.dumps({"permission": "deny" if key == "b" else "allow", "agent_message": "not b"}))
 "#;
+    let mut seen = Vec::new();
     for hook in [
         json!({"command": "./check.py"}),
         json!({"command": "python3 check.py"}),
@@ -179,8 +181,25 @@ print(json.dumps({"permission": "deny" if key == "b" else "allow", "agent_messag
         switchboard.hooks("own/hooks.json", &before(std::slice::from_ref(&hook)));
         switchboard.write_call().expect(0);
         let denied = switchboard.run(&["call", "echo", "write", "key=b"]).expect(5);
-        assert!(denied.stderr.contains("denied the call: not b"), "{hook}: {denied:?}");
+        seen.push(transcript(&denied));
     }
+    insta::assert_snapshot!(seen.join("\n\n"), @r#"
+    exit status 5
+    --- stderr
+    error: hook `./check.py` (user) denied the call: not b
+
+    exit status 5
+    --- stderr
+    error: hook `python3 check.py` (user) denied the call: not b
+
+    exit status 5
+    --- stderr
+    error: hook `python3 check.py` (user) denied the call: not b
+
+    exit status 5
+    --- stderr
+    error: hook `cat | python3 "$PWD/check.py" && true` (user) denied the call: not b
+    "#);
 }
 
 #[test]
@@ -191,7 +210,11 @@ fn hooks_are_asked_about_resources_and_prompts_as_well() {
     let uri =
         resources[0]["definition"]["uri"].as_str().unwrap_or_else(|| panic!("none in {resources}"));
     let refused = switchboard.run(&["resources", "read", "echo", uri]).expect(5);
-    assert!(refused.stderr.contains("hook `./hook.sh` (user) denied the call"), "{refused:?}");
+    insta::assert_snapshot!(transcript(&refused), @"
+    exit status 5
+    --- stderr
+    error: hook `./hook.sh` (user) denied the call
+    ");
     switchboard.run(&["prompts", "get", "echo", "greet", "name=Ada"]).expect(5);
 }
 
@@ -350,7 +373,11 @@ fn list_and_test_show_every_hook() {
     assert_eq!(shown(&said[1]), "./ask.sh: not asked: its matcher does not match");
     assert_eq!(switchboard.trace_text(), "", "a tool was called");
     let text = switchboard.run(&["hooks"]).expect(0).stdout;
-    assert!(text.contains("./missing.sh") && text.contains("allow"), "{text}");
+    insta::assert_snapshot!(redacted(&text), @"
+    user	in force	afterMCPExecution	true	*	[duration]	deny
+    user	in force	beforeMCPExecution	./ask.sh	write	[duration]	deny
+    user	in force	beforeMCPExecution	./missing.sh	*	[duration]	allow
+    ");
 }
 
 fn shown(said: &Value) -> String {

@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::hook_scripts::{before, echo, permitting};
 use crate::running::{RunningProcess, TEST_TIMEOUT};
 use crate::switchboard::Switchboard;
+use crate::transcript::transcript;
 
 /// What somebody does to approved hooks.
 type Change = (&'static str, fn(&Switchboard));
@@ -28,10 +29,11 @@ fn ran(switchboard: &Switchboard) -> usize {
 
 #[test]
 fn hooks_of_a_project_run_only_after_a_person_approved_them() {
+    let mut seen = Vec::new();
     for file in ["work/.switchboard/hooks.json", "work/.cursor/hooks.json"] {
         let switchboard = project(file);
         let called = switchboard.run(&["call", "echo", "write", "key=a"]).expect(0);
-        assert!(called.stderr.contains("the project's hooks have not been approved"), "{called:?}");
+        seen.push(transcript(&called));
         let doctor = switchboard.run(&["doctor"]).expect(0).stdout;
         assert!(doctor.contains("not approved and not run"), "{doctor}");
         let said = switchboard.json(&["hooks", "test"]);
@@ -39,8 +41,7 @@ fn hooks_of_a_project_run_only_after_a_person_approved_them() {
         assert_eq!(ran(&switchboard), 0);
 
         let approved = switchboard.run(&["hooks", "approve"]).expect(0);
-        assert!(approved.stderr.contains("sh hooks/check.sh"), "{approved:?}");
-        assert!(approved.stderr.contains("script: "), "{approved:?}");
+        seen.push(transcript(&approved));
         assert_eq!(ran(&switchboard), 0, "approving ran the hook");
         let called = switchboard.run(&["call", "echo", "write", "key=a"]).expect(0);
         assert!(!called.stderr.contains("hooks"), "{called:?}");
@@ -50,10 +51,38 @@ fn hooks_of_a_project_run_only_after_a_person_approved_them() {
         switchboard.write_call().expect(0);
         assert_eq!(ran(&switchboard), 1);
     }
+    insta::assert_snapshot!(seen.join("\n\n"), @"
+    exit status 0
+    --- stdout
+    wrote a
+    --- stderr
+    warning: the project's hooks have not been approved and do not run ([work]/.switchboard/hooks.json)
+    hint: `switchboard hooks list` shows them
+
+    exit status 0
+    --- stderr
+    approved [work]/.switchboard/hooks.json
+      beforeMCPExecution: sh hooks/check.sh
+      script: [work]/hooks/check.sh
+
+    exit status 0
+    --- stdout
+    wrote a
+    --- stderr
+    warning: the project's hooks have not been approved and do not run ([work]/.cursor/hooks.json)
+    hint: `switchboard hooks list` shows them
+
+    exit status 0
+    --- stderr
+    approved [work]/.cursor/hooks.json
+      beforeMCPExecution: sh hooks/check.sh
+      script: [work]/hooks/check.sh
+    ");
 }
 
 #[test]
 fn hooks_of_the_repository_root_count_in_every_folder_of_it() {
+    let mut seen = Vec::new();
     for file in ["work/.switchboard/hooks.json", "work/.cursor/hooks.json"] {
         let switchboard = echo();
         switchboard.script("work/hooks/check.sh", &permitting("deny"));
@@ -68,7 +97,7 @@ fn hooks_of_the_repository_root_count_in_every_folder_of_it() {
                 .expect(code)
         };
         let told = call(0);
-        assert!(told.stderr.contains("the project's hooks have not been approved"), "{told:?}");
+        seen.push(transcript(&told));
         switchboard.run(&["hooks", "approve"]).expect(0);
         let written = switchboard.trace_text();
         call(5);
@@ -80,6 +109,21 @@ fn hooks_of_the_repository_root_count_in_every_folder_of_it() {
         call(5);
         assert_eq!(switchboard.trace_text(), written, "{file}");
     }
+    insta::assert_snapshot!(seen.join("\n\n"), @"
+    exit status 0
+    --- stdout
+    wrote a
+    --- stderr
+    warning: the project's hooks have not been approved and do not run ([work]/.switchboard/hooks.json)
+    hint: `switchboard hooks list` shows them
+
+    exit status 0
+    --- stdout
+    wrote a
+    --- stderr
+    warning: the project's hooks have not been approved and do not run ([work]/.cursor/hooks.json)
+    hint: `switchboard hooks list` shows them
+    ");
 }
 
 #[test]
@@ -150,11 +194,21 @@ fn an_approval_holds_for_one_project_only() {
 fn nothing_is_approved_where_there_is_nothing() {
     let switchboard = echo();
     let refused = switchboard.run(&["hooks", "approve"]).expect(2);
-    assert!(refused.stderr.contains("this project has no hooks"), "{refused:?}");
+    insta::assert_snapshot!(transcript(&refused), @"
+    exit status 2
+    --- stderr
+    error: this project has no hooks
+    hint: project hooks are in `.switchboard/hooks.json` or `.cursor/hooks.json`
+    ");
     std::fs::create_dir(switchboard.path(".switchboard")).unwrap();
     std::fs::write(switchboard.path(".switchboard/hooks.json"), "{").unwrap();
     let refused = switchboard.run(&["hooks", "approve"]).expect(3);
-    assert!(refused.stderr.contains("cannot be approved: "), "{refused:?}");
+    insta::assert_snapshot!(transcript(&refused), @"
+    exit status 3
+    --- stderr
+    error: `[work]/.switchboard/hooks.json` cannot be approved: unterminated object ([work]/.switchboard/hooks.json:1:1)
+    hint: fix the file, or run `switchboard hooks revoke` to disable it
+    ");
     switchboard.write_call().expect(0);
 }
 

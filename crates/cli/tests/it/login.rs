@@ -9,6 +9,7 @@ use crate::login_person::{
 };
 use crate::running::{TEST_TIMEOUT, poll};
 use crate::switchboard::{Switchboard, result_text};
+use crate::transcript::transcript;
 
 const WHOAMI: [&str; 3] = ["call", "guarded", "whoami"];
 
@@ -19,7 +20,14 @@ fn whoami(switchboard: &Switchboard) -> String {
 /// Fails unless a call says that a login is needed, and how.
 fn assert_needs_login(switchboard: &Switchboard) {
     let ran = switchboard.run(&WHOAMI).expect(4);
-    assert!(ran.stderr.contains("switchboard login guarded"), "{ran:?}");
+    insta::allow_duplicates!(insta::assert_snapshot!(transcript(&ran), @"
+    exit status 4
+    --- stderr
+    warning: server `guarded` is not ready: the server requires a login: HTTP status 401
+    hint: log in with `switchboard login guarded`
+    error: server `guarded` is not logged in: the server requires a login: HTTP status 401
+    hint: log in with `switchboard login guarded`
+    "));
 }
 
 #[test]
@@ -182,8 +190,12 @@ fn a_call_that_needs_more_says_how_to_get_it_and_keeps_what_there_was() {
     let words = ["call", "guarded", "write_file", "path=a"];
     let refused = switchboard.run(&words);
     assert_ne!(refused.code, 0, "{refused:?}");
-    assert!(refused.stderr.contains("files:write"), "{refused:?}");
-    assert!(refused.stderr.contains("switchboard login guarded"), "{refused:?}");
+    insta::assert_snapshot!(transcript(&refused), @"
+    exit status 4
+    --- stderr
+    error: server `guarded` answered with HTTP status 403
+    hint: request more scopes with `switchboard login guarded --scope files:write`
+    ");
     assert_eq!(whoami(&switchboard), "client with files:read");
     assert!(fixture.requests("POST /mcp") < 20, "{}", fixture.observations());
 
@@ -302,7 +314,14 @@ fn another_key_opens_nothing_and_destroys_nothing() {
     switchboard.set("SWITCHBOARD_TOKEN_KEY", "another key of a test, long enough as well");
     let ran = switchboard.run(&WHOAMI);
     assert_ne!(ran.code, 0, "{ran:?}");
-    assert!(ran.stderr.contains("key"), "{ran:?}");
+    insta::assert_snapshot!(transcript(&ran), @"
+    exit status 4
+    --- stderr
+    warning: server `guarded` is not ready: the server requires a login: HTTP status 401; the stored logins in `[home]/own/state/logins/tokens.json` cannot be read: the key is wrong, or the file was modified
+    hint: set the key that they were stored with, or remove them with `switchboard logout --all`
+    error: server `guarded` is not logged in: the server requires a login: HTTP status 401; the stored logins in `[home]/own/state/logins/tokens.json` cannot be read: the key is wrong, or the file was modified
+    hint: set the key that they were stored with, or remove them with `switchboard logout --all`
+    ");
     assert!(!kept.is_empty());
     switchboard.set("SWITCHBOARD_TOKEN_KEY", "the key of a test, long enough to be a key");
     assert_eq!(whoami(&switchboard), "client with no scopes");

@@ -10,6 +10,7 @@ use crate::login_person::{
 };
 use crate::running::TEST_TIMEOUT;
 use crate::switchboard::Switchboard;
+use crate::transcript::transcript;
 
 /// A fixture whose authorization server says this about itself.
 fn claiming(metadata: &Value) -> OauthFixture {
@@ -244,7 +245,14 @@ fn a_server_that_is_never_content_is_asked_a_few_times_and_no_more() {
     log_in(&switchboard, &fixture, &[]);
     let before = fixture.requests("POST /mcp");
     let ran = switchboard.run(&["call", "guarded", "whoami"]).expect(4);
-    assert!(ran.stderr.contains("switchboard login guarded"), "{ran:?}");
+    insta::assert_snapshot!(transcript(&ran), @"
+    exit status 4
+    --- stderr
+    warning: server `guarded` is not ready: the server requires a login: HTTP status 401
+    hint: log in with `switchboard login guarded`
+    error: server `guarded` is not logged in: the server requires a login: HTTP status 401
+    hint: log in with `switchboard login guarded`
+    ");
     let asked = fixture.requests("POST /mcp") - before;
     assert!(asked <= 8, "{asked} requests: {}", fixture.observations());
     assert!(fixture.count("refreshes") <= 2, "{}", fixture.observations());

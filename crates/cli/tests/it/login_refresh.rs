@@ -12,6 +12,7 @@ use switchboard_wire::Json;
 
 use crate::login_person::{home_with, home_with_login, log_in};
 use crate::switchboard::{Switchboard, result_text};
+use crate::transcript::transcript;
 
 const KEY: &str = "the key of a test, long enough to be a key";
 
@@ -142,7 +143,14 @@ fn a_refused_refresh_asks_for_a_login_and_a_broken_one_does_not_lose_it() {
     log_in(&switchboard, &fixture, &[]).expect(0);
     fixture.expire();
     let ran = switchboard.run(&["call", "guarded", "whoami"]).expect(4);
-    assert!(ran.stderr.contains("switchboard login guarded"), "{ran:?}");
+    insta::assert_snapshot!(transcript(&ran), @"
+    exit status 4
+    --- stderr
+    warning: server `guarded` is not ready: the server requires a login: HTTP status 401; the login has expired and cannot be renewed
+    hint: log in with `switchboard login guarded`
+    error: server `guarded` is not logged in: the server requires a login: HTTP status 401; the login has expired and cannot be renewed
+    hint: log in with `switchboard login guarded`
+    ");
     assert_eq!(switchboard.status("guarded")[0], "needs login");
     let refreshes = fixture.requests("POST /token");
     assert!(refreshes <= 3, "{}", fixture.observations());
@@ -166,7 +174,14 @@ fn tokens_that_were_revoked_elsewhere_ask_for_a_login() {
     log_in(&switchboard, &fixture, &[]).expect(0);
     fixture.revoke();
     let ran = switchboard.run(&["call", "guarded", "whoami"]).expect(4);
-    assert!(ran.stderr.contains("switchboard login guarded"), "{ran:?}");
+    insta::assert_snapshot!(transcript(&ran), @"
+    exit status 4
+    --- stderr
+    warning: server `guarded` is not ready: the server requires a login: HTTP status 401; the login has expired and cannot be renewed
+    hint: log in with `switchboard login guarded`
+    error: server `guarded` is not logged in: the server requires a login: HTTP status 401; the login has expired and cannot be renewed
+    hint: log in with `switchboard login guarded`
+    ");
 }
 
 #[test]
@@ -177,7 +192,14 @@ fn without_a_refresh_token_an_expired_login_is_over() {
     switchboard.call(&["guarded", "whoami"], 0);
     fixture.expire();
     let ran = switchboard.run(&["call", "guarded", "whoami"]).expect(4);
-    assert!(ran.stderr.contains("switchboard login guarded"), "{ran:?}");
+    insta::assert_snapshot!(transcript(&ran), @"
+    exit status 4
+    --- stderr
+    warning: server `guarded` is not ready: the server requires a login: HTTP status 401; the login has expired and cannot be renewed
+    hint: log in with `switchboard login guarded`
+    error: server `guarded` is not logged in: the server requires a login: HTTP status 401; the login has expired and cannot be renewed
+    hint: log in with `switchboard login guarded`
+    ");
     assert_eq!(fixture.count("refreshes"), 0);
 }
 

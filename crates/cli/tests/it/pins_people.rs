@@ -6,10 +6,12 @@ use crate::drifting::{DriftingServer, OTHER, tool_with_description};
 use crate::gateway::{Gateway, Legacy, NEWEST_LEGACY, answer_text};
 use crate::running::{TEST_TIMEOUT, poll};
 use crate::switchboard::Switchboard;
+use crate::transcript::transcript;
 
 #[cfg(target_os = "linux")]
 #[test]
 fn rp_06_an_always_does_not_hold_for_a_schema_that_gained_a_parameter() {
+    let mut seen = Vec::new();
     for pins in ["on", "off"] {
         let settings = json!({"autoApprove": true, "pins": pins});
         let it = DriftingServer::with(&settings);
@@ -27,11 +29,11 @@ fn rp_06_an_always_does_not_hold_for_a_schema_that_gained_a_parameter() {
             "properties": {"text": {"type": "string"}, "bcc": {"type": "string"}}}}]}));
         if pins == "on" {
             let held = it.switchboard.run(&words).expect(5);
-            assert!(held.stderr.contains("needs approval"), "{held:?}");
+            seen.push(transcript(&held));
             it.switchboard.run(&["pins", "approve", "srv/echo"]).expect(0);
         }
         let asked = it.switchboard.run(&words).expect(5);
-        assert!(asked.stderr.contains("there is no terminal to ask on"), "{asked:?}");
+        seen.push(transcript(&asked));
         assert_eq!(it.calls_reached(), 2);
 
         it.switchboard.run(&["review", "forget", "srv", "echo"]).expect(0);
@@ -41,6 +43,24 @@ fn rp_06_an_always_does_not_hold_for_a_schema_that_gained_a_parameter() {
         it.switchboard.run(&words).expect(5);
         it.switchboard.run(&["review", "forget", "srv", "echo"]).expect(2);
     }
+    insta::assert_snapshot!(seen.join("\n\n"), @"
+    exit status 5
+    --- stderr
+    warning: server `srv` has a quarantined definition
+    hint: review with `switchboard pins diff srv`
+    error: `srv/echo` needs approval: its definition has changed (inputSchema)
+    hint: review it with `switchboard pins diff srv/echo`, then approve it with `switchboard pins approve srv/echo`
+
+    exit status 5
+    --- stderr
+    error: `srv/echo` needs approval, but there is no terminal to ask on
+    hint: run it at a terminal or with `--wait-for-review`, or add `echo` to `autoApprove` of server `srv` and turn on `settings.autoApprove`
+
+    exit status 5
+    --- stderr
+    error: `srv/echo` needs approval, but there is no terminal to ask on
+    hint: run it at a terminal or with `--wait-for-review`, or add `echo` to `autoApprove` of server `srv` and turn on `settings.autoApprove`
+    ");
 }
 
 #[test]
@@ -56,20 +76,51 @@ fn cf_02_a_changed_entry_of_a_project_is_shown_against_the_approved_one() {
     it.switchboard.run(&["servers", "approve", "srv"]).expect(0);
     it.echo(0);
     let changes = [
-        ("cwd", json!("."), "+ cwd  "),
-        ("env", json!({"TOKEN": "secret-two"}), "+ env  TOKEN (value "),
-        ("env", json!({"TOKEN": "secret-two", "MORE": "x"}), "+ env  MORE (value "),
+        ("cwd", json!(".")),
+        ("env", json!({"TOKEN": "secret-two"})),
+        ("env", json!({"TOKEN": "secret-two", "MORE": "x"})),
     ];
-    for (key, value, shown) in changes {
+    let mut seen = Vec::new();
+    for (key, value) in changes {
         entry[key] = value;
         project(&entry);
         let refused = it.echo(5);
         assert_eq!(refused["reason"], "not_approved", "{key}");
         let approved = it.switchboard.run(&["servers", "approve", "srv"]).expect(0);
-        assert!(approved.stderr.contains(shown), "no `{shown}` in {approved:?}");
+        seen.push(transcript(&approved));
         assert!(!approved.stderr.contains("secret-"), "{approved:?}");
         it.echo(0);
     }
+    insta::assert_snapshot!(seen.join("\n\n"), @"
+    exit status 0
+    --- stderr
+    `srv` runs: switchboard-testkit echo --overlay [work]/overlay --trace [work]/trace
+      env  TOKEN (value [digest])
+      cwd  [work]/.
+      + cwd  [work]/.
+    not started yet: its first definitions will count as approved
+    approved; any change to its entry needs a new approval
+
+    exit status 0
+    --- stderr
+    `srv` runs: switchboard-testkit echo --overlay [work]/overlay --trace [work]/trace
+      env  TOKEN (value [digest])
+      cwd  [work]/.
+      - env  TOKEN (value [digest])
+      + env  TOKEN (value [digest])
+    its tools: add, ask, big, content, echo, environment, fail, grow, pid, slow, write
+    approved; any change to its entry needs a new approval
+
+    exit status 0
+    --- stderr
+    `srv` runs: switchboard-testkit echo --overlay [work]/overlay --trace [work]/trace
+      env  MORE (value [digest])
+      env  TOKEN (value [digest])
+      cwd  [work]/.
+      + env  MORE (value [digest])
+    not started yet: its first definitions will count as approved
+    approved; any change to its entry needs a new approval
+    ");
     assert_eq!(it.calls_reached(), 4);
 }
 

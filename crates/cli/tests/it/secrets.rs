@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::switchboard::{Switchboard, fixture};
 use crate::told_server;
+use crate::transcript::transcript;
 
 const SECRET: &str = "hunter2-hunter2-hunter2";
 
@@ -65,12 +66,27 @@ fn en_02_a_secret_is_given_to_its_own_server_and_to_no_other() {
     switchboard.run(&["call", "a", "echo", "text=x"]).expect(0);
     assert!(read(&switchboard, "a.env").contains(&format!("TOKEN={SECRET}")));
     assert!(!read(&switchboard, "a.ps").contains(SECRET), "a command line holds the secret");
+    let mut seen = Vec::new();
     for name in ["b", "c"] {
         let refused = switchboard.run(&["call", name, "echo", "text=x"]).expect(4);
-        let hint = format!("`switchboard secrets set A_TOKEN --server {name}`");
-        assert!(refused.stderr.contains(&hint), "{refused:?}");
+        seen.push(transcript(&refused));
         assert!(!switchboard.path(&format!("{name}.env")).exists(), "it was started");
     }
+    insta::assert_snapshot!(seen.join("\n\n"), @"
+    exit status 4
+    --- stderr
+    warning: server `b` is not ready: the secret `A_TOKEN` is not set for server `b`
+    hint: set it with `switchboard secrets set A_TOKEN --server b`
+    error: server `b` is waiting to retry: the secret `A_TOKEN` is not set for server `b`
+    hint: set it with `switchboard secrets set A_TOKEN --server b`
+
+    exit status 4
+    --- stderr
+    warning: server `c` is not ready: the secret `A_TOKEN` is not set for server `c`
+    hint: set it with `switchboard secrets set A_TOKEN --server c`
+    error: server `c` is waiting to retry: the secret `A_TOKEN` is not set for server `c`
+    hint: set it with `switchboard secrets set A_TOKEN --server c`
+    ");
     let listed = switchboard.json(&["secrets"]);
     assert_eq!(listed, json!([{"server": "a", "name": "A_TOKEN"}]));
     // A project that takes the server's name does not get its secret.
@@ -92,8 +108,12 @@ fn en_05_a_reference_to_a_secret_cannot_stand_among_the_arguments() {
     entry["args"] = json!(["echo", "--token", "${keyring:TOKEN}"]);
     switchboard.configure(&json!({"it": entry}));
     let shown = switchboard.run(&["servers", "show", "it"]).expect(3);
-    assert!(shown.stderr.contains("refers to a secret, which is not allowed here"), "{shown:?}");
-    assert!(shown.stderr.contains("put it into `env` or `headers`"), "{shown:?}");
+    insta::assert_snapshot!(transcript(&shown), @"
+    exit status 3
+    --- stderr
+    error: `it`: `args[2]` refers to a secret, which is not allowed here ([home]/own/config.json:1)
+    hint: put it into `env` or `headers`
+    ");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use serde_json::json;
 use switchboard_testkit::{HttpFixture, ProxyFront, ServerCertificate, TestAuthority, Validity};
 
 use crate::switchboard::Switchboard;
+use crate::transcript::transcript;
 
 const HERE: [&str; 2] = ["localhost", "127.0.0.1"];
 
@@ -25,10 +26,14 @@ fn a_private_authority_is_trusted_for_one_server_or_for_all() {
     let ran = switchboard.run(&["call", "own", "echo", "text=through"]).expect(0);
     assert_eq!(ran.stdout, "through\n");
     let refused = switchboard.run(&["call", "plain", "echo", "text=through"]).expect(4);
-    assert!(
-        refused.stderr.contains("issued by an authority that this machine does not trust"),
-        "{refused:?}"
-    );
+    insta::assert_snapshot!(transcript(&refused), @"
+    exit status 4
+    --- stderr
+    warning: server `plain` is not ready: cannot connect to `https://localhost:[port]/mcp`: nothing was sent: the server's certificate was issued by an authority that this machine does not trust
+    hint: if your organisation issued it, set `caFile` to a file with the issuer's certificate, or add that to the system's trust store (on Linux also with `SSL_CERT_FILE`)
+    error: server `plain` is waiting to retry: cannot connect to `https://localhost:[port]/mcp`: nothing was sent: the server's certificate was issued by an authority that this machine does not trust
+    hint: if your organisation issued it, set `caFile` to a file with the issuer's certificate, or add that to the system's trust store (on Linux also with `SSL_CERT_FILE`)
+    ");
     switchboard.set("SSL_CERT_FILE", file);
     let ran = switchboard.run(&["call", "plain", "echo", "text=through"]).expect(0);
     assert_eq!(ran.stdout, "through\n");
@@ -54,9 +59,15 @@ fn a_file_that_names_no_authority_is_told_with_its_place() {
          \"caFile\": \"missing.pem\"\n    }\n  }\n}\n",
     );
     let told = switchboard.run(&["servers"]);
-    assert!(told.stderr.contains("config.json:5"), "{told:?}");
-    assert!(told.stderr.contains("missing.pem` does not exist"), "{told:?}");
-    assert!(told.stderr.contains("hint: name a PEM file with the certificate"), "{told:?}");
+    insta::assert_snapshot!(transcript(&told), @"
+    exit status 0
+    --- stdout
+    builtin	ready	built in	2026-07-28	6	2	1	
+    srv	failed			0	0	0
+    --- stderr
+    warning: server `srv` is not ready: `srv`: `[home]/own/missing.pem` does not exist ([home]/own/config.json:5, key `caFile`)
+    hint: name a PEM file with the certificate of the authority that issued the server's
+    ");
 }
 
 #[test]
