@@ -8,6 +8,7 @@ use crate::scripted::{last_session, profile, scripted_home, steps, task};
 use crate::switchboard::{Switchboard, fixture};
 use crate::talking::{Form, KEY, KEY_VARIABLE, Setup};
 use crate::terminal::{CTRL_D, Terminal};
+use crate::transcript::{redacted, transcript};
 
 /// Leaves, and fails unless that went well.
 #[track_caller]
@@ -214,7 +215,10 @@ fn lines_from_a_pipe_are_a_conversation_too() {
     let ran = switchboard.run_with_input(&["chat"], "one\\\ntwo\n\nthree\n").expect(0);
     assert_eq!(ran.stdout, "Both lines.\nThe end.\n", "{ran:?}");
     let refused = switchboard.run(&["chat", "--json"]).expect(2);
-    assert!(refused.stderr.contains("hint: `switchboard run --json`"), "{refused:?}");
+    insta::assert_snapshot!(redacted(&refused.stderr), @"
+    error: `chat` is interactive and does not print JSON
+    hint: `switchboard run --json` prints every event
+    ");
 }
 
 #[test]
@@ -259,8 +263,12 @@ fn a_conversation_that_is_open_here_cannot_go_on_elsewhere() {
     terminal.prompt();
     let session = last_session(&switchboard);
     let refused = switchboard.run(&["run", "--resume", &session, "from there"]).expect(2);
-    assert!(refused.stderr.contains("is open elsewhere"), "{refused:?}");
-    assert!(refused.stderr.contains("hint: close it there, or fork it"), "{refused:?}");
+    insta::assert_snapshot!(transcript(&refused), @"
+    exit status 2
+    --- stderr
+    error: the conversation `[session]` is open elsewhere
+    hint: close it there, or fork it with `switchboard sessions fork`
+    ");
     terminal.say("from here\r");
     terminal.wait_for("Two.");
     terminal.prompt();

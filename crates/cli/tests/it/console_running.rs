@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::console_person::Person;
 use crate::serve_client::{Request, ServingGateway, until};
 use crate::switchboard::{Switchboard, fixture};
+use crate::transcript::transcript;
 
 fn pids(switchboard: &Switchboard) -> Vec<String> {
     let traced = std::fs::read_to_string(switchboard.path("trace")).unwrap_or_default();
@@ -52,15 +53,28 @@ fn a_server_is_restarted_where_it_runs() {
     until(|| person.ask("servers/echo")["state"] == "ready");
     let started = pids(&switchboard).len();
     let ran = switchboard.run(&["servers", "restart", "echo"]).expect(0);
-    assert!(ran.stderr.contains("server `echo` was restarted by the running `serve`"), "{ran:?}");
+    insta::assert_snapshot!(transcript(&ran), @"
+    exit status 0
+    --- stderr
+    server `echo` was restarted by the running `serve`
+    ");
     // A start leaves the handshake and its confirmation.
     assert_eq!(pids(&switchboard).len(), started * 2, "once, in the instance that runs");
     assert_eq!(person.ask("servers/echo")["state"], "ready");
     let refused = switchboard.run(&["servers", "restart", "off"]).expect(5);
-    assert!(refused.stderr.contains("server `off` is disabled"), "{refused:?}");
+    insta::assert_snapshot!(transcript(&refused), @"
+    exit status 5
+    --- stderr
+    error: server `off` is disabled
+    hint: `switchboard servers enable off`
+    ");
     drop(person);
     let ran = switchboard.run(&["servers", "restart", "echo"]).expect(0);
-    assert!(ran.stderr.contains("server `echo` is ready"), "{ran:?}");
+    insta::assert_snapshot!(transcript(&ran), @"
+    exit status 0
+    --- stderr
+    server `echo` is ready
+    ");
 }
 
 #[cfg(unix)]

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::console_person::Person;
 use crate::serve_client::until;
 use crate::switchboard::{Switchboard, fixture};
+use crate::transcript::transcript;
 
 fn start_count(switchboard: &Switchboard) -> usize {
     let traced = std::fs::read_to_string(switchboard.path("trace")).unwrap_or_default();
@@ -54,7 +55,12 @@ fn tools_resources_and_prompts_are_listed_without_starting_anything_again() {
     assert!(told.contains("server `broken` is not ready"), "{told}");
     assert_eq!(start_count(&switchboard), before, "nothing is started a second time");
     let unknown = switchboard.run(&["tools", "show", "echo", "ad"]).expect(2);
-    assert!(unknown.stderr.contains("server `echo` lists no tool `ad`"), "{unknown:?}");
+    insta::assert_snapshot!(transcript(&unknown), @"
+    exit status 2
+    --- stderr
+    error: server `echo` lists no tool `ad`
+    hint: `switchboard tools --server echo` lists them
+    ");
     let own = start_count(&switchboard);
     switchboard.run(&["tools", "--no-running"]).expect(0);
     assert!(start_count(&switchboard) > own, "whoever wants their own has their own");

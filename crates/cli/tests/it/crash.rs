@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::running::{assert_gone, started_pids, wait_for_text};
 use crate::switchboard::{Switchboard, fixture};
+use crate::transcript::transcript;
 
 #[test]
 fn a_killed_switchboard_leaves_no_process_and_its_call_becomes_unknown() {
@@ -29,7 +30,14 @@ fn a_killed_switchboard_leaves_no_process_and_its_call_becomes_unknown() {
     }
 
     let next = switchboard.run(&["call", "other", "echo", "text=next"]).expect(0);
-    assert!(next.stderr.contains("may have run"), "{next:?}");
+    insta::assert_snapshot!(transcript(&next), @"
+    exit status 0
+    --- stdout
+    next
+    --- stderr
+    warning: a switchboard process crashed; 1 of its calls may have run
+    hint: `switchboard calls --outcome unknown` lists them
+    ");
     let recorded = ["tool echo/slow: unknown (host_crash)", "tool other/echo: ok"];
     assert_eq!(switchboard.recorded_calls(), recorded);
     let unknown = switchboard.json(&["calls", "--outcome", "unknown"]);

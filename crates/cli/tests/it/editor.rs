@@ -9,6 +9,7 @@ use crate::editor_client::{
 };
 use crate::running::{TEST_TIMEOUT, poll};
 use crate::switchboard::{Switchboard, fixture};
+use crate::transcript::transcript;
 
 fn names(items: &Value) -> Vec<&str> {
     items.as_array().unwrap().iter().map(|item| item["name"].as_str().unwrap()).collect()
@@ -378,7 +379,12 @@ fn calls_finish_when_it_is_told_to_end_and_the_socket_is_gone() {
     let socket = served.socket().to_owned();
     assert_eq!(std::fs::metadata(&socket).unwrap().permissions().mode() & 0o777, 0o600);
     let second = switchboard.run(&["serve", "--grpc"]).expect(7);
-    assert!(second.stderr.contains("another switchboard listens on"), "{second:?}");
+    insta::assert_snapshot!(transcript(&second), @"
+    exit status 7
+    --- stderr
+    error: another switchboard listens on `[home]/own/state/grpc.sock`
+    hint: connect to that one, or choose another path
+    ");
     let (stream, _) = client.listen();
     let slow = direct("echo", "slow", &json!({"ms": 2_000}));
     let calling = client.begin("CallTool", slow);

@@ -6,6 +6,7 @@ use switchboard_testkit::{ModelFixture, ModelVendor};
 use crate::running::{Ran, RunningProcess, TEST_TIMEOUT};
 use crate::switchboard::Switchboard;
 use crate::talking::{KEY, KEY_VARIABLE};
+use crate::transcript::{redacted, transcript};
 
 fn vendor(vendor: ModelVendor) -> ModelFixture {
     ModelFixture::start_with_key(vendor, KEY, &json!({"turns": []}))
@@ -35,13 +36,30 @@ fn run(switchboard: &Switchboard, words: &[&str], code: i32) -> Ran {
 #[test]
 fn without_a_profile_the_next_step_is_told() {
     let switchboard = Switchboard::new();
+    let mut seen = Vec::new();
     for words in [&["models"][..], &["models", "list"], &["models", "check"]] {
         let ran = run(&switchboard, words, 0);
         assert_eq!(ran.stdout, "");
-        assert!(ran.stderr.contains("no model profile configured\nhint: "), "{ran:?}");
+        seen.push(transcript(&ran));
         let ran = run(&switchboard, &[words, &["--json"]].concat(), 0);
         assert_eq!(ran.json(), json!([]));
     }
+    insta::assert_snapshot!(seen.join("\n\n"), @"
+    exit status 0
+    --- stderr
+    no model profile configured
+    hint: configure one in `models`, or pass `--model provider:model`
+
+    exit status 0
+    --- stderr
+    no model profile configured
+    hint: configure one in `models`, or pass `--model provider:model`
+
+    exit status 0
+    --- stderr
+    no model profile configured
+    hint: configure one in `models`, or pass `--model provider:model`
+    ");
 }
 
 #[test]
@@ -68,6 +86,7 @@ fn a_list_asks_nobody() {
 
 #[test]
 fn a_good_model_is_found_with_its_key_in_the_right_place() {
+    let mut seen = Vec::new();
     for (of, header, key, said) in [
         (
             ModelVendor::OpenAi,
@@ -101,11 +120,20 @@ fn a_good_model_is_found_with_its_key_in_the_right_place() {
             );
         }
         let shown = run(&switchboard, &["models"], 0).stdout;
-        assert!(shown.contains(said), "{shown}");
+        seen.push(redacted(&shown));
         for request in fixture.requests() {
             assert_eq!([&request["verb"], &request["headers"][header]], ["GET", key.as_str()]);
         }
     }
+    insta::assert_snapshot!(seen.join("\n\n"), @"
+    good (default)	openai	scripted-small	`openai` has the model `scripted-small`, among 2
+
+
+    good (default)	anthropic	scripted-small	`anthropic` has the model `scripted-small`
+
+
+    good (default)	gemini	scripted-small	`gemini` has the model `scripted-small`
+    ");
 }
 
 #[test]
@@ -205,16 +233,21 @@ fn scripts_are_checked_too() {
         assert!(checked[0]["message"].as_str().unwrap().contains(message), "{checked}");
     }
     let ran = run(&switchboard, &["run", "hi", "--model", "gone"], 3);
-    assert!(ran.stderr.contains("nowhere.json` cannot be read: "), "{ran:?}");
+    insta::assert_snapshot!(transcript(&ran), @"
+    exit status 3
+    --- stderr
+    error: the script `[home]/own/nowhere.json` cannot be read: No such file or directory (os error [number])
+    ");
 }
 
 #[test]
 fn a_wrong_profile_does_not_hide_a_good_one() {
-    for (wrong, problem) in [
-        (json!({"provider": "opnai", "model": "m"}), "models.wrong.provider"),
-        (json!({"provider": "openai"}), "needs a `model`"),
-        (json!({"model": "m"}), "needs a `provider`"),
-        (json!("openai"), "models.wrong"),
+    let mut seen = Vec::new();
+    for wrong in [
+        json!({"provider": "opnai", "model": "m"}),
+        json!({"provider": "openai"}),
+        json!({"model": "m"}),
+        json!("openai"),
     ] {
         let switchboard = Switchboard::new();
         let script = switchboard.write("one.json", r#"{"turns": [{"text": "Here."}]}"#);
@@ -225,8 +258,22 @@ fn a_wrong_profile_does_not_hide_a_good_one() {
         let names: Vec<Value> =
             ran.json().as_array().unwrap().iter().map(|row| row["name"].clone()).collect();
         assert_eq!(names, ["good"], "{wrong}");
-        assert!(ran.stderr.contains(problem), "{wrong}: {ran:?}");
+        seen.push(redacted(&ran.stderr));
         let ran = run(&switchboard, &["run", "hi", "--model", "good"], 0);
         assert_eq!(ran.stdout, "Here.\n", "{wrong}");
     }
+    insta::assert_snapshot!(seen.join("\n\n"), @r#"
+    warning: `models.wrong.provider` cannot be `opnai` ([home]/own/config.json:1)
+    hint: use one of `openai`, `anthropic`, `gemini`, `ollama`, `lmstudio`, `vllm`, `openrouter`, `scripted`
+
+
+    warning: `models.wrong` needs a `model` ([home]/own/config.json:1)
+
+
+    warning: `models.wrong` needs a `provider` ([home]/own/config.json:1)
+
+
+    warning: `models.wrong` must be an object, not a string ([home]/own/config.json:1)
+    hint: write `{"name": "value"}`
+    "#);
 }

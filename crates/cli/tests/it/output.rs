@@ -6,6 +6,7 @@ use serde_json::json;
 
 use crate::running::{TEST_TIMEOUT, poll};
 use crate::switchboard::{Switchboard, fixture};
+use crate::transcript::transcript;
 
 #[test]
 fn json_is_one_document_on_standard_output_and_talk_goes_elsewhere() {
@@ -102,8 +103,12 @@ fn a_result_beyond_the_limit_is_not_taken() {
     switchboard.write_config(&config.to_string());
     let long = format!("text={}", "x".repeat(2_000));
     let refused = switchboard.run(&["call", "builtin", "echo", &long]).expect(6);
-    assert!(refused.stderr.contains("more than 1024"), "{refused:?}");
-    assert!(refused.stderr.contains("hint: raise `settings.resultLimitBytes`"), "{refused:?}");
+    insta::assert_snapshot!(transcript(&refused), @"
+    exit status 6
+    --- stderr
+    error: the call ran, but its result has 2212 bytes, more than 1024
+    hint: raise `settings.resultLimitBytes`, or request less
+    ");
     switchboard.run(&["call", "builtin", "echo", "text=short"]).expect(0);
     assert_eq!(
         switchboard.recorded_calls(),
@@ -115,10 +120,23 @@ fn a_result_beyond_the_limit_is_not_taken() {
 fn a_list_of_calls_says_whether_there_are_none_or_none_of_those() {
     let switchboard = Switchboard::new();
     let none = switchboard.run(&["calls"]).expect(0);
-    assert!(none.stderr.contains("no calls are recorded"), "{none:?}");
+    insta::assert_snapshot!(transcript(&none), @"
+    exit status 0
+    --- stderr
+    no calls are recorded
+    ");
     switchboard.run(&["call", "builtin", "echo", "text=a"]).expect(0);
     let others = switchboard.run(&["calls", "--server", "nobody"]).expect(0);
-    assert!(others.stderr.contains("no recorded call matches"), "{others:?}");
+    insta::assert_snapshot!(transcript(&others), @"
+    exit status 0
+    --- stderr
+    no recorded call matches
+    ");
     let odd = switchboard.run(&["calls", "show", "latest"]).expect(2);
-    assert!(odd.stderr.contains("hint: `switchboard calls` lists them"), "{odd:?}");
+    insta::assert_snapshot!(transcript(&odd), @"
+    exit status 2
+    --- stderr
+    error: invalid call number `latest`
+    hint: `switchboard calls` lists them
+    ");
 }

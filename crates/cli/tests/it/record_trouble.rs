@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use crate::running::{RunningProcess, TEST_TIMEOUT, poll};
 use crate::serve_client::{ServingGateway, Site, tool_call, until};
 use crate::switchboard::{Switchboard, fixture};
+use crate::transcript::transcript;
 
 fn record(switchboard: &Switchboard) -> PathBuf {
     switchboard.folder().join("own/state/record")
@@ -117,6 +118,7 @@ fn a_record_that_is_removed_stops_calls_at_once() {
 
 #[test]
 fn f69_a_damaged_record_is_put_aside_and_whoever_looks_first_is_told() {
+    let mut seen = Vec::new();
     for words in [&["calls"][..], &["tasks"], &["call", "builtin", "echo", "text=b"]] {
         let switchboard = Switchboard::new();
         switchboard.run(&["call", "builtin", "echo", "text=a"]).expect(0);
@@ -125,12 +127,29 @@ fn f69_a_damaged_record_is_put_aside_and_whoever_looks_first_is_told() {
         bytes.iter_mut().skip(4_096).for_each(|byte| *byte ^= 0x5a);
         std::fs::write(&file, bytes).unwrap();
         let told = switchboard.run(words).expect(0);
-        assert!(told.stderr.contains("damaged and was moved to"), "{words:?}: {told:?}");
+        seen.push(transcript(&told));
         let again = switchboard.run(words).expect(0);
         assert!(!again.stderr.contains("damaged"), "{words:?}: {again:?}");
         // The end that was signed is missed for good.
         switchboard.run(&["calls", "verify"]).expect(7);
     }
+    insta::assert_snapshot!(seen.join("\n\n"), @"
+    exit status 0
+    --- stderr
+    warning: the record of calls was damaged and was moved to [home]/own/state/record/calls.db.corrupt-[time]
+    no calls are recorded
+
+    exit status 0
+    --- stderr
+    warning: the record of calls was damaged and was moved to [home]/own/state/record/calls.db.corrupt-[time]
+    no running tasks
+
+    exit status 0
+    --- stdout
+    b
+    --- stderr
+    warning: the record of calls was damaged and was moved to [home]/own/state/record/calls.db.corrupt-[time]
+    ");
 }
 
 #[test]
@@ -198,11 +217,22 @@ fn f71_a_record_in_a_folder_that_everybody_can_write_to_is_not_used() {
     std::fs::create_dir_all(record(&switchboard)).unwrap();
     let open = std::fs::Permissions::from_mode(0o777);
     std::fs::set_permissions(record(&switchboard), open).unwrap();
+    let mut seen = Vec::new();
     for words in [&["call", "one", "write", "key=a"][..], &["serve", "--listen", "127.0.0.1:0"]] {
         let refused = switchboard.run(words).expect(7);
-        assert!(refused.stderr.contains("every user of this machine"), "{refused:?}");
-        assert!(refused.stderr.contains("chmod o-w"), "{refused:?}");
+        seen.push(transcript(&refused));
     }
+    insta::assert_snapshot!(seen.join("\n\n"), @"
+    exit status 7
+    --- stderr
+    error: calls cannot be recorded: every user of this machine can write to the folder `[home]/own/state/record`
+    hint: remove write access for other users: `chmod o-w`
+
+    exit status 7
+    --- stderr
+    error: calls cannot be recorded: every user of this machine can write to the folder `[home]/own/state/record`
+    hint: remove write access for other users: `chmod o-w`
+    ");
     assert_eq!(written_lines(&switchboard), [""; 0]);
 }
 
@@ -224,13 +254,21 @@ fn f68_a_record_that_another_program_holds_locked_refuses_calls_and_can_be_read(
     switchboard.run(&["call", "one", "write", "key=a"]).expect(0);
     let mut holding = hold_record_lock(&switchboard);
     let refused = switchboard.run(&["call", "one", "write", "key=b"]).expect(7);
-    assert!(refused.stderr.contains("another program holds the file locked"), "{refused:?}");
+    insta::assert_snapshot!(transcript(&refused), @"
+    exit status 7
+    --- stderr
+    error: calls cannot be recorded: the record of calls `[home]/own/state/record/calls.db` cannot be opened: database is locked
+    hint: another program holds the file locked; close it
+    ");
     let read = switchboard.run(&["calls"]).expect(0);
-    assert!(read.stdout.contains("\twrite\tok\t"), "{read:?}");
-    assert!(
-        read.stderr.contains("warning: cannot determine the outcome of interrupted calls"),
-        "{read:?}"
-    );
+    insta::assert_snapshot!(transcript(&read), @"
+    exit status 0
+    --- stdout
+    1	[time]	one	write	ok	[duration]	cli/person:person
+    --- stderr
+    warning: cannot determine the outcome of interrupted calls: the record of calls `[home]/own/state/record/calls.db` cannot be opened: database is locked
+    hint: another program holds the file locked; close it
+    ");
     holding.close_input();
     holding.finish_within(TEST_TIMEOUT);
     switchboard.run(&["call", "one", "write", "key=c"]).expect(0);

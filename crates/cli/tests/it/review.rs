@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 #[cfg(target_os = "linux")]
 use crate::running::{Ran, TEST_TIMEOUT};
 use crate::switchboard::{Switchboard, fixture};
+use crate::transcript::transcript;
 
 #[test]
 fn without_a_terminal_nothing_that_needs_a_person_runs() {
@@ -16,10 +17,12 @@ fn without_a_terminal_nothing_that_needs_a_person_runs() {
     switchboard.configure(&json!({"echo": fixture(&["echo", "--journal", &journal])}));
     let words = ["call", "echo", "write", "key=a", "--review"];
     let refused = switchboard.run_with_input(&words, "r\n").expect(5);
-    assert!(refused.stderr.contains("needs approval, but there is no terminal"), "{refused:?}");
-    assert!(refused.stderr.contains(
-        "hint: run it at a terminal or with `--wait-for-review`, or add `write` to `autoApprove`"
-    ));
+    insta::assert_snapshot!(transcript(&refused), @"
+    exit status 5
+    --- stderr
+    error: `echo/write` needs approval, but there is no terminal to ask on
+    hint: run it at a terminal or with `--wait-for-review`, or add `write` to `autoApprove` of server `echo` and turn on `settings.autoApprove`
+    ");
     let done = std::fs::read_to_string(&journal).unwrap_or_default();
     assert_eq!(done, "", "the tool ran");
     assert_eq!(switchboard.recorded_calls(), ["tool echo/write: denied (unanswered)"]);

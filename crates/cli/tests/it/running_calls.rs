@@ -10,6 +10,7 @@ use crate::running::{
 };
 use crate::serve_client::until;
 use crate::switchboard::{Switchboard, fixture};
+use crate::transcript::transcript;
 
 /// A home with one server in which `serve` runs.
 fn serve_home(era: &str, arguments: &[&str]) -> (Switchboard, Person) {
@@ -91,7 +92,12 @@ fn running_calls_give_the_same_and_start_nothing() {
             check_same(&switchboard, words, code);
         }
         let other = switchboard.run(&["call", "ecoh", "echo", "text=a"]).expect(2);
-        assert!(other.stderr.contains("did you mean `echo`?"), "{other:?}");
+        insta::allow_duplicates!(insta::assert_snapshot!(transcript(&other), @"
+        exit status 2
+        --- stderr
+        error: unknown server `ecoh`
+        hint: did you mean `echo`?
+        "));
     }
 }
 
@@ -128,7 +134,11 @@ fn running_calls_have_their_files_written_here() {
         switchboard.run(&[&words[..], more].concat())
     };
     let told = into("there.png", &[]).expect(0);
-    assert!(told.stderr.contains("wrote "), "{told:?}");
+    insta::assert_snapshot!(transcript(&told), @"
+    exit status 0
+    --- stderr
+    wrote [work]/there.png
+    ");
     into("here.png", &["--no-running"]).expect(0);
     let [there, here] =
         ["there.png", "here.png"].map(|file| std::fs::read(switchboard.path(file)).unwrap());
@@ -145,7 +155,12 @@ fn running_calls_have_their_files_written_here() {
 fn running_calls_are_not_allowed_by_what_the_instance_allows_its_clients() {
     let (switchboard, _person) = serve_home("modern", &["--review", "client"]);
     let refused = switchboard.run(&["call", "echo", "write", "key=a", "--review"]).expect(5);
-    assert!(refused.stderr.contains("needs approval, but there is no terminal"), "{refused:?}");
+    insta::assert_snapshot!(transcript(&refused), @"
+    exit status 5
+    --- stderr
+    error: `echo/write` needs approval, but there is no terminal to ask on
+    hint: run it at a terminal or with `--wait-for-review`, or add `write` to `autoApprove` of server `echo` and turn on `settings.autoApprove`
+    ");
     assert_eq!(arrival_count(&switchboard), 0);
 }
 
@@ -155,9 +170,14 @@ fn running_calls_wait_for_another_face_as_long_as_they_are_told() {
     let before = starts(&switchboard);
     let words = ["call", "echo", "echo", "text=hey", "--review"];
     let late = switchboard.run(&[&words[..], &["--wait-for-review=1s"]].concat()).expect(5);
-    assert!(late.stderr.contains("`switchboard review show "), "{late:?}");
-    let expected = "the review of `echo/echo` was not answered within a second";
-    assert!(late.stderr.contains(expected), "{late:?}");
+    insta::assert_snapshot!(transcript(&late), @"
+    exit status 5
+    --- stderr
+    `echo/echo` needs approval: `switchboard review show [id]`, then `switchboard review answer [id] run` or `skip`
+    (the question expired)
+    error: the review of `echo/echo` was not answered within a second
+    hint: `settings.reviewMinutes` sets how long a review waits
+    ");
     let calling = switchboard.start(&[&words[..], &["--wait-for-review"]].concat());
     let waits = || switchboard.json(&["review"]).get(0).cloned();
     let entry = poll(TEST_TIMEOUT, waits).expect("something waits");
@@ -233,7 +253,14 @@ fn running_calls_of_a_task_are_left_to_the_server() {
     until(|| person.ask("servers/near")["state"] == "ready");
     let left = switchboard.run(&["call", "near", "research", "ms=60000", "--detach"]).expect(0);
     let id = left.stdout.trim();
-    assert!(left.stderr.contains("switchboard tasks wait"), "{left:?}");
+    insta::assert_snapshot!(transcript(&left), @"
+    exit status 0
+    --- stdout
+    1
+    --- stderr
+    server `near` continues it as task `[task]`
+    `switchboard tasks wait 1` waits for its end
+    ");
     let shown = switchboard.json(&["calls", "show", id]);
     assert_eq!(shown["target"], "research", "{shown}");
     assert_eq!(starts(&switchboard), 1);

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use crate::running::started_pids;
 use crate::serve_client::{ServingGateway, until};
 use crate::switchboard::{Switchboard, fixture};
+use crate::transcript::transcript;
 
 /// Whoever answers questions about servers as an instance does, and calls in this way.
 fn pretend(answer_to_calls: &'static str) -> u16 {
@@ -81,6 +82,7 @@ fn running_calls_are_made_here_where_the_instance_does_not_take_them() {
 
 #[test]
 fn running_calls_that_were_taken_are_not_made_here_as_well() {
+    let mut seen = Vec::new();
     for answer in [
         "",
         "HTTP/1.1 200 OK\r\n",
@@ -91,7 +93,33 @@ fn running_calls_that_were_taken_are_not_made_here_as_well() {
         let switchboard = home(pretend(answer));
         let before = started_pids(&switchboard.path("trace")).len();
         let lost = switchboard.run(&["call", "echo", "echo", "text=a"]).expect(6);
-        assert!(lost.stderr.contains("the call may have run"), "{answer}: {lost:?}");
+        seen.push(transcript(&lost));
         assert_eq!(started_pids(&switchboard.path("trace")).len(), before, "{answer}");
     }
+    insta::assert_snapshot!(seen.join("\n\n"), @"
+    exit status 6
+    --- stderr
+    error: the `switchboard serve` that called `echo/echo` ended before it reported the outcome; the call may have run
+    hint: `switchboard calls --server echo` shows its state
+
+    exit status 6
+    --- stderr
+    error: the `switchboard serve` that called `echo/echo` ended before it reported the outcome; the call may have run
+    hint: `switchboard calls --server echo` shows its state
+
+    exit status 6
+    --- stderr
+    error: the `switchboard serve` that called `echo/echo` ended before it reported the outcome; the call may have run
+    hint: `switchboard calls --server echo` shows its state
+
+    exit status 6
+    --- stderr
+    error: the `switchboard serve` that called `echo/echo` ended before it reported the outcome; the call may have run
+    hint: `switchboard calls --server echo` shows its state
+
+    exit status 6
+    --- stderr
+    error: the `switchboard serve` that called `echo/echo` ended before it reported the outcome; the call may have run
+    hint: `switchboard calls --server echo` shows its state
+    ");
 }

@@ -9,6 +9,7 @@ use crate::running::{TEST_TIMEOUT, wait_for_text};
 use crate::scripted::{configure, task};
 use crate::switchboard::{Switchboard, fixture, result_text};
 use crate::testenv;
+use crate::transcript::transcript;
 
 const RESEARCH: [&str; 4] = ["call", "everything", "simulate-research-query", "topic=python"];
 
@@ -27,7 +28,14 @@ fn far(era: &str) -> (Switchboard, HttpFixture) {
 fn call_id(switchboard: &Switchboard, ms: &str) -> String {
     let left = switchboard.run(&["call", "far", "research", ms, "--detach"]).expect(0);
     let id = left.stdout.trim().to_owned();
-    assert!(left.stderr.contains(&format!("`switchboard tasks wait {id}`")), "{left:?}");
+    insta::allow_duplicates!(insta::assert_snapshot!(transcript(&left), @"
+    exit status 0
+    --- stdout
+    1
+    --- stderr
+    server `far` continues it as task `[task]`
+    `switchboard tasks wait 1` waits for its end
+    "));
     id
 }
 
@@ -152,10 +160,19 @@ fn a_task_that_ended_with_its_server_is_lost_and_said_to_be() {
     let left = switchboard.run(&["call", "near", "research", "ms=60000", "--detach"]).expect(0);
     let id = left.stdout.trim();
     let lost = switchboard.run(&["tasks", "wait", id]).expect(6);
-    assert!(lost.stderr.contains("no longer knows the task"), "{lost:?}");
+    insta::assert_snapshot!(transcript(&lost), @"
+    exit status 6
+    --- stderr
+    error: server `near` no longer knows the task `[task]`: Task not found (code -32602)
+    ");
     assert_eq!(switchboard.recorded_calls(), ["tool near/research: unknown (task_lost)"]);
     let gone = switchboard.run(&["tasks", "wait", "999"]).expect(2);
-    assert!(gone.stderr.contains("call 999 is not recorded as a task"), "{gone:?}");
+    insta::assert_snapshot!(transcript(&gone), @"
+    exit status 2
+    --- stderr
+    error: call 999 is not recorded as a task
+    hint: `switchboard tasks --all` lists the recorded tasks
+    ");
 }
 
 #[test]
@@ -199,7 +216,13 @@ const VISIT: [&str; 5] = [
 fn an_address_that_nobody_can_be_asked_about_ends_the_call() {
     let switchboard = Switchboard::with(&json!({"everything": testenv::everything()}));
     let declined = switchboard.run(&VISIT).expect(4);
-    assert!(declined.stderr.contains("was not approved"), "{declined:?}");
+    insta::assert_snapshot!(transcript(&declined), @"
+    exit status 4
+    --- stderr
+    warning: a question of server `everything` was declined: Open this link to satisfy the prerequisite, then retry the request.
+    hint: there is no terminal to ask on; use one, or pass `--wait-for-review`
+    error: server `everything` requires a visit to a URL first, which was not approved
+    ");
     assert_eq!(
         switchboard.recorded_calls(),
         ["tool everything/trigger-url-elicitation: refused (url_declined)"]

@@ -11,6 +11,7 @@ use crate::running::{Ran, RunningProcess, TEST_TIMEOUT, is_alive, poll};
 use crate::switchboard::{Switchboard, fixture};
 #[cfg(target_os = "linux")]
 use crate::terminal::{CTRL_C, Terminal};
+use crate::transcript::transcript;
 
 const CALL: [&str; 5] = ["call", "echo", "echo", "text=hey", "--review"];
 const PATIENTLY: [&str; 6] = ["call", "echo", "echo", "text=hey", "--review", "--wait-for-review"];
@@ -135,8 +136,11 @@ fn what_a_killed_process_waited_for_is_withdrawn() {
     calling.kill();
     assert_eq!(switchboard.json(&["review"]), json!([]));
     let late = answer(&switchboard, &entry, &["run"]).expect(4);
-    let expected = "withdrawn: the process that asked has ended";
-    assert!(late.stderr.contains(expected), "{late:?}");
+    insta::assert_snapshot!(transcript(&late), @"
+    exit status 4
+    --- stderr
+    error: `[id]` is no longer pending: it was withdrawn: the process that asked has ended
+    ");
     assert_eq!(switchboard.json(&["review", "show", id(&entry)])["state"], "withdrawn");
 }
 
@@ -156,10 +160,14 @@ fn ctrl_c_takes_back_what_waits() {
 fn what_nobody_answers_expires() {
     let switchboard = echo();
     let ran = switchboard.run(&[&CALL[..], &["--wait-for-review=1s"]].concat()).expect(5);
-    assert!(
-        ran.stderr.contains("the review of `echo/echo` was not answered within a second"),
-        "{ran:?}"
-    );
+    insta::assert_snapshot!(transcript(&ran), @"
+    exit status 5
+    --- stderr
+    `echo/echo` needs approval: `switchboard review show [id]`, then `switchboard review answer [id] run` or `skip`
+    (the question expired)
+    error: the review of `echo/echo` was not answered within a second
+    hint: `settings.reviewMinutes` sets how long a review waits
+    ");
     assert_eq!(switchboard.recorded_calls(), ["tool echo/echo: denied (unanswered)"]);
     let words = ["call", "echo", "ask", "question=Which colour?", "--wait-for-review=1s"];
     assert_eq!(switchboard.run(&words).expect(0).stdout, "no answer: cancel\n");
@@ -172,14 +180,24 @@ fn an_answer_to_something_else_is_refused() {
     let entry = waits(&switchboard);
     let digest: String = entry["digest"].as_str().unwrap().chars().take(12).collect();
     let wrong = answer(&switchboard, &entry, &["run", "--digest", "00000000"]).expect(2);
-    assert!(wrong.stderr.contains("the answer is for another request"), "{wrong:?}");
+    insta::assert_snapshot!(transcript(&wrong), @"
+    exit status 2
+    --- stderr
+    error: digest mismatch for `[id]`: the answer is for another request
+    hint: review it again, then answer
+    ");
     assert_eq!(waits(&switchboard), entry);
     answer(&switchboard, &entry, &["run", "--digest", &digest]).expect(0);
     let ended = poll(TEST_TIMEOUT, || (!is_alive(calling.pid())).then_some(()));
     assert!(ended.is_some());
     calling.kill();
     let unknown = switchboard.run(&["review", "answer", "none", "run"]).expect(2);
-    assert!(unknown.stderr.contains("no pending request named `none`"), "{unknown:?}");
+    insta::assert_snapshot!(transcript(&unknown), @"
+    exit status 2
+    --- stderr
+    error: no pending request named `none`
+    hint: list the pending requests with `switchboard review`
+    ");
 }
 
 #[test]
