@@ -5,6 +5,7 @@ use serde_json::json;
 use crate::remote_server::RemoteServer;
 use crate::switchboard::{Switchboard, result_text};
 use crate::testenv;
+use crate::transcript::transcript;
 
 const TOOLS: [&str; 15] = [
     "echo",
@@ -48,9 +49,19 @@ fn everything_lists_its_tools_and_calls_give_their_results() {
     assert!(picture.starts_with(b"\x89PNG\r\n\x1a\n"), "the saved file is no PNG");
 
     let wrong = switchboard.run(&["call", "everything", "get-sum", "a=x", "b=1"]).expect(2);
-    assert!(wrong.stderr.contains("`/a` must be a number"), "{wrong:?}");
+    insta::assert_snapshot!(transcript(&wrong), @"
+    exit status 2
+    --- stderr
+    error: the arguments for `everything/get-sum` do not fit: `/a` must be a number, got a string
+    hint: `switchboard tools show everything get-sum` shows its arguments
+    ");
     let unknown = switchboard.run(&["call", "everything", "get-sm", "a=1"]).expect(2);
-    assert!(unknown.stderr.contains("did you mean `get-sum`?"), "{unknown:?}");
+    insta::assert_snapshot!(transcript(&unknown), @"
+    exit status 2
+    --- stderr
+    error: server `everything` lists no tool `get-sm`
+    hint: did you mean `get-sum`?
+    ");
 
     assert_eq!(
         switchboard.recorded_calls(),

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::remote_server::RemoteServer;
 use crate::switchboard::{Switchboard, result_text};
 use crate::testenv;
+use crate::transcript::transcript;
 
 #[test]
 fn fastmcp_answers_over_stdio() {
@@ -38,7 +39,12 @@ fn check(entry: &Value, revision: &str) {
     let prompt = switchboard.run(&["prompts", "get", "sample", "summarize", "text=a b"]).expect(0);
     assert_eq!(prompt.stdout, "user: Summarize this text in one sentence:\n\na b\n");
     let wrong = switchboard.run(&["call", "sample", "add", "a=2", "b=half"]).expect(2);
-    assert!(wrong.stderr.contains("`/b` must be an integer"), "{wrong:?}");
+    insta::assert_snapshot!(transcript(&wrong), @"
+    exit status 2
+    --- stderr
+    error: the arguments for `sample/add` do not fit: `/b` must be an integer, got a string
+    hint: `switchboard tools show sample add` shows its arguments
+    ");
 
     assert_eq!(
         switchboard.recorded_calls(),

@@ -8,6 +8,7 @@ use serde_json::json;
 
 use crate::switchboard::{Switchboard, result_text};
 use crate::testenv;
+use crate::transcript::transcript;
 
 const PAGE: &str = "<html><head><title>Birds</title></head><body><main><h1>Cranes</h1>\
     <p>A crane is a tall bird that dances.</p></main></body></html>";
@@ -67,7 +68,12 @@ fn fetch_brings_a_page_and_tells_why_it_does_not_bring_another() {
         assert!(result_text(&failed).contains(why), "no `{why}` in {failed}");
     }
     let wrong = switchboard.run(&["call", "fetch", "fetch", &page, "max_length=0"]).expect(2);
-    assert!(wrong.stderr.contains("`/max_length`"), "{wrong:?}");
+    insta::assert_snapshot!(transcript(&wrong), @"
+    exit status 2
+    --- stderr
+    error: the arguments for `fetch/fetch` do not fit: `/max_length` must be at least 1, got 0
+    hint: `switchboard tools show fetch fetch` shows its arguments
+    ");
 
     assert_eq!(
         switchboard.recorded_calls(),

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::switchboard::{Switchboard, result_text};
 use crate::testenv;
+use crate::transcript::transcript;
 
 const TOOLS: [&str; 14] = [
     "read_file",
@@ -45,9 +46,19 @@ fn filesystem_writes_and_reads_files_of_its_folder_only() {
     assert!(refused.stdout.starts_with("Access denied - path outside allowed"), "{refused:?}");
 
     let missing = switchboard.run(&["call", "files", "write_file", &path]).expect(2);
-    assert!(missing.stderr.contains("`/content`"), "{missing:?}");
+    insta::assert_snapshot!(transcript(&missing), @"
+    exit status 2
+    --- stderr
+    error: the arguments for `files/write_file` do not fit: `/content` is required but missing
+    hint: `switchboard tools show files write_file` shows its arguments
+    ");
     let unknown = switchboard.run(&["call", "files", "write_fil", &path]).expect(2);
-    assert!(unknown.stderr.contains("did you mean `write_file`"), "{unknown:?}");
+    insta::assert_snapshot!(transcript(&unknown), @"
+    exit status 2
+    --- stderr
+    error: server `files` lists no tool `write_fil`
+    hint: did you mean `write_file`?
+    ");
 
     assert_eq!(
         switchboard.recorded_calls(),

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::switchboard::Switchboard;
 use crate::testenv;
+use crate::transcript::transcript;
 
 #[test]
 fn memory_keeps_what_a_call_stored() {
@@ -39,7 +40,12 @@ fn memory_keeps_what_a_call_stored() {
     assert_eq!(failed["outcome"], "tool_error");
     let wrong = r#"entities:=[{"name":"Bob","entityType":"person","observations":"no list"}]"#;
     let wrong = switchboard.run(&["call", "memory", "create_entities", wrong]).expect(2);
-    assert!(wrong.stderr.contains("`/entities/0/observations`"), "{wrong:?}");
+    insta::assert_snapshot!(transcript(&wrong), @"
+    exit status 2
+    --- stderr
+    error: the arguments for `memory/create_entities` do not fit: `/entities/0/observations` must be an array, got a string
+    hint: `switchboard tools show memory create_entities` shows its arguments
+    ");
 
     assert_eq!(
         switchboard.recorded_calls(),

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::gateway::{Gateway, answer_text};
 use crate::serve_client::until;
 use crate::switchboard::{Switchboard, fixture};
+use crate::transcript::redacted;
 
 /// A fixture with a prefix.
 fn prefixed_server(prefix: &str) -> Value {
@@ -109,7 +110,12 @@ fn a_prefix_that_cannot_be_part_of_a_name_breaks_its_server_alone() {
     let names = gateway.modern().names("tools");
     assert!(!names.iter().any(|name| name.contains("bad") || name.contains("long")), "{names:?}");
     let shown = switchboard.run(&["servers"]).stderr;
-    assert!(shown.contains("must be at most 32 letters, digits, `_` and `-`"), "{shown}");
+    insta::assert_snapshot!(redacted(&shown), @"
+    warning: server `bad` is not ready: `bad`: `prefix` must be at most 32 letters, digits, `_` and `-`, not `a b` ([home]/own/config.json:1)
+    hint: run `switchboard doctor bad`
+    warning: server `long` is not ready: `long`: `prefix` must be at most 32 letters, digits, `_` and `-`, not `xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx` ([home]/own/config.json:1)
+    hint: run `switchboard doctor long`
+    ");
 }
 
 #[test]

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::serve_client::{Request, ServingGateway, greeting, tool_call};
 use crate::switchboard::{Switchboard, fixture};
+use crate::transcript::transcript;
 
 const PAGE: &str = "https://pages.example";
 
@@ -43,17 +44,50 @@ fn a_browser_is_told_that_an_allowed_page_may_talk_and_nobody_else_is() {
 #[test]
 fn names_that_no_request_could_come_with_keep_serve_from_starting() {
     let switchboard = Switchboard::new();
-    for (words, expected) in [
-        (["--allow-host", "https://tools.example"], "is not a host name"),
-        (["--allow-host", ""], "is not a host name"),
-        (["--allow-origin", "pages.example"], "is not an origin"),
-        (["--allow-origin", "https://pages.example/"], "is not an origin"),
-        (["--allow-origin", "*"], "is not an origin"),
-        (["--listen", "here:8808"], "localhost:8808"),
+    let mut seen = Vec::new();
+    for words in [
+        ["--allow-host", "https://tools.example"],
+        ["--allow-host", ""],
+        ["--allow-origin", "pages.example"],
+        ["--allow-origin", "https://pages.example/"],
+        ["--allow-origin", "*"],
+        ["--listen", "here:8808"],
     ] {
         let refused = switchboard.run(&[&["serve"], &words[..]].concat()).expect(2);
-        assert!(refused.stderr.contains(expected), "{words:?}: {}", refused.stderr);
+        seen.push(transcript(&refused));
     }
+    insta::assert_snapshot!(seen.join("\n\n"), @"
+    exit status 2
+    --- stderr
+    error: `https://tools.example` is not a host name
+    hint: write `tools.example.com`
+
+    exit status 2
+    --- stderr
+    error: `` is not a host name
+    hint: write `tools.example.com`
+
+    exit status 2
+    --- stderr
+    error: `pages.example` is not an origin
+    hint: write `https://pages.example.com`, with a port if needed and without a path
+
+    exit status 2
+    --- stderr
+    error: `https://pages.example/` is not an origin
+    hint: write `https://pages.example.com`, with a port if needed and without a path
+
+    exit status 2
+    --- stderr
+    error: `*` is not an origin
+    hint: write `https://pages.example.com`, with a port if needed and without a path
+
+    exit status 2
+    --- stderr
+    error: invalid value 'here:8808' for '--listen <ADDRESS:PORT>': write it as 127.0.0.1:[port], [::1]:[port] or localhost:[port]
+
+    For more information, try '--help'.
+    ");
     let serving = switchboard.start(&["serve", "--listen", "localhost:0"]);
     serving.wait_for("http://127.0.0.1:");
 }

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use crate::serve_client::{ServingGateway, message, modern};
 use crate::serve_oauth::{AUDIENCE, Issuer};
 use crate::switchboard::{Switchboard, fixture};
+use crate::transcript::transcript;
 
 fn with(gateway: &Value) -> Switchboard {
     let switchboard = Switchboard::new();
@@ -59,23 +60,77 @@ fn the_address_and_the_limits_of_the_settings_count() {
     assert_eq!(site.send(&modern(None, "tools/list", json!({}))).status, 401);
     configure(&switchboard, &json!({"listen": "0.0.0.0:0"}));
     let refused = switchboard.run(&["serve"]).expect(2);
-    assert!(refused.stderr.contains("other machines can reach"), "{refused:?}");
+    insta::assert_snapshot!(transcript(&refused), @"
+    exit status 2
+    --- stderr
+    error: other machines can reach `0.0.0.0:0`, but no token exists
+    hint: `switchboard tokens add NAME` creates one; or `--oauth-issuer`, or listen on 127.0.0.1
+    ");
 }
 
 #[test]
 fn a_mistake_in_the_settings_is_no_open_door() {
-    for (gateway, words) in [
-        (json!({"requireToken": "yes"}), "`settings.gateway.requireToken` must be true or false"),
-        (json!({"requireTokens": true}), "`settings.gateway.requireTokens` is not known"),
-        (json!({"listen": "localhost"}), "`settings.gateway.listen` must be an address and a port"),
-        (json!({"maxRate": 0}), "`settings.gateway.maxRate` must be a whole number"),
-        (json!({"oauth": {"issuer": "https://a.example"}}), "needs an `issuer` and an `audience`"),
-        (json!({"views": {"ada": ["one"]}}), "`settings.gateway.views` has the invalid key `ada`"),
-        (json!([]), "`settings.gateway` must be an object"),
+    let mut seen = Vec::new();
+    for gateway in [
+        json!({"requireToken": "yes"}),
+        json!({"requireTokens": true}),
+        json!({"listen": "localhost"}),
+        json!({"maxRate": 0}),
+        json!({"oauth": {"issuer": "https://a.example"}}),
+        json!({"views": {"ada": ["one"]}}),
+        json!([]),
     ] {
         let refused = with(&gateway).run(&["serve", "--listen", "127.0.0.1:0"]).expect(3);
-        assert!(refused.stderr.contains(words), "no `{words}` in {refused:?}");
+        seen.push(transcript(&refused));
     }
+    insta::assert_snapshot!(seen.join("\n\n"), @r#"
+    exit status 3
+    --- stderr
+    warning: `settings.gateway.requireToken` must be true or false, not a string ([home]/own/config.json:1)
+    hint: write it without quotes
+    error: `settings.gateway.requireToken` must be true or false, not a string ([home]/own/config.json:1)
+    hint: write it without quotes
+
+    exit status 3
+    --- stderr
+    warning: `settings.gateway.requireTokens` is not known ([home]/own/config.json:1)
+    hint: did you mean `requireToken`?
+    error: `settings.gateway.requireTokens` is not known ([home]/own/config.json:1)
+    hint: did you mean `requireToken`?
+
+    exit status 3
+    --- stderr
+    warning: `settings.gateway.listen` must be an address and a port ([home]/own/config.json:1)
+    hint: such as `127.0.0.1:[port]`
+    error: `settings.gateway.listen` must be an address and a port ([home]/own/config.json:1)
+    hint: such as `127.0.0.1:[port]`
+
+    exit status 3
+    --- stderr
+    warning: `settings.gateway.maxRate` must be a whole number from 1 to 1000000, not 0 ([home]/own/config.json:1)
+    hint: use a value in this range, or remove the key
+    error: `settings.gateway.maxRate` must be a whole number from 1 to 1000000, not 0 ([home]/own/config.json:1)
+    hint: use a value in this range, or remove the key
+
+    exit status 3
+    --- stderr
+    warning: `settings.gateway.oauth` needs an `issuer` and an `audience` ([home]/own/config.json:1)
+    error: `settings.gateway.oauth` needs an `issuer` and an `audience` ([home]/own/config.json:1)
+
+    exit status 3
+    --- stderr
+    warning: `settings.gateway.views` has the invalid key `ada` ([home]/own/config.json:1)
+    hint: use `subject:NAME`, `client:NAME`, `scope:NAME`, or `*` for all others
+    error: `settings.gateway.views` has the invalid key `ada` ([home]/own/config.json:1)
+    hint: use `subject:NAME`, `client:NAME`, `scope:NAME`, or `*` for all others
+
+    exit status 3
+    --- stderr
+    warning: `settings.gateway` must be an object, not a list ([home]/own/config.json:1)
+    hint: write `{"name": "value"}`
+    error: `settings.gateway` must be an object, not a list ([home]/own/config.json:1)
+    hint: write `{"name": "value"}`
+    "#);
     let switchboard = Switchboard::new();
     for text in [r#"{"settings": {"gateway": {"requireToken": true}}"#, r#"{"settings": 3}"#] {
         switchboard.write_config(text);

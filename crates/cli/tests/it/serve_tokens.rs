@@ -6,6 +6,7 @@ use crate::serve_client::{
     Request, ServingGateway, Site, greeting, message, modern, tool_call, until,
 };
 use crate::switchboard::{Switchboard, fixture};
+use crate::transcript::transcript;
 
 fn two_servers() -> Switchboard {
     Switchboard::with(&json!({"one": fixture(&["echo"]), "two": fixture(&["weather"])}))
@@ -199,12 +200,24 @@ fn lb_04_only_this_machine_is_listened_to_unless_callers_prove_who_they_are() {
             .collect();
         assert!(listening.len() == 1 && listening[0].contains(&here), "{listening:?}");
     }
+    let mut seen = Vec::new();
     for address in ["0.0.0.0:0", "[::]:0"] {
         let ran = switchboard.run(&["serve", "--listen", address]).expect(2);
         let message = format!("error: other machines can reach `{address}`");
         assert!(ran.stderr.starts_with(&message), "{ran:?}");
-        assert!(ran.stderr.contains("hint: `switchboard tokens add NAME` creates one"), "{ran:?}");
+        seen.push(transcript(&ran));
     }
+    insta::assert_snapshot!(seen.join("\n\n"), @"
+    exit status 2
+    --- stderr
+    error: other machines can reach `0.0.0.0:0`, but no token exists
+    hint: `switchboard tokens add NAME` creates one; or `--oauth-issuer`, or listen on 127.0.0.1
+
+    exit status 2
+    --- stderr
+    error: other machines can reach `[::]:0`, but no token exists
+    hint: `switchboard tokens add NAME` creates one; or `--oauth-issuer`, or listen on 127.0.0.1
+    ");
     let known = token(&switchboard, &["known"]);
     let mut running = switchboard.start(&["serve", "--json", "--listen", "0.0.0.0:0"]);
     let told: Value = serde_json::from_str(&running.first_line()).unwrap();

@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::switchboard::Switchboard;
 use crate::testenv;
+use crate::transcript::transcript;
 
 #[test]
 fn sqlite_makes_fills_and_reads_a_table() {
@@ -37,7 +38,12 @@ fn sqlite_makes_fills_and_reads_a_table() {
     let prompts = switchboard.json(&["prompts", "--server", "sqlite"]);
     assert_eq!(prompts[0]["definition"]["name"], "mcp-demo");
     let unknown = switchboard.run(&["call", "sqlite", "write_querry", "query=x"]).expect(2);
-    assert!(unknown.stderr.contains("did you mean `write_query`"), "{unknown:?}");
+    insta::assert_snapshot!(transcript(&unknown), @"
+    exit status 2
+    --- stderr
+    error: server `sqlite` lists no tool `write_querry`
+    hint: did you mean `write_query`?
+    ");
 
     assert_eq!(
         switchboard.recorded_calls(),

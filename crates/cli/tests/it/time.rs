@@ -4,6 +4,7 @@ use serde_json::json;
 
 use crate::switchboard::{Switchboard, result_text};
 use crate::testenv;
+use crate::transcript::transcript;
 
 #[test]
 fn time_converts_between_zones_and_names_a_zone_that_is_wrong() {
@@ -24,7 +25,12 @@ fn time_converts_between_zones_and_names_a_zone_that_is_wrong() {
     let wrong = switchboard.call(&[&words[..], &["source_timezone=Nowhere"]].concat(), 1);
     assert!(result_text(&wrong).contains("Invalid timezone"), "{wrong}");
     let missing = switchboard.run(&[&["call"], &words[..]].concat()).expect(2);
-    assert!(missing.stderr.contains("`/source_timezone`"), "{missing:?}");
+    insta::assert_snapshot!(transcript(&missing), @"
+    exit status 2
+    --- stderr
+    error: the arguments for `time/convert_time` do not fit: `/source_timezone` is required but missing
+    hint: `switchboard tools show time convert_time` shows its arguments
+    ");
 
     assert_eq!(
         switchboard.recorded_calls(),
