@@ -362,11 +362,11 @@ fn state_phrase(status: &ServerStatus) -> &'static str {
         ServerStatus::NeedsLogin(_) => "not logged in",
         ServerStatus::NeedsApproval => "not approved",
         ServerStatus::NotAllowed(_) => "not allowed",
+        ServerStatus::Failed(_) => "unusable",
         ServerStatus::Disabled
         | ServerStatus::Starting
         | ServerStatus::Ready
-        | ServerStatus::Waiting { .. }
-        | ServerStatus::Failed(_) => status.word(),
+        | ServerStatus::Waiting { .. } => status.word(),
     }
 }
 

@@ -51,11 +51,11 @@ pub(crate) fn findings(args: &[&str]) -> Vec<EntryFinding> {
                 })
             }
             "--cap-add" => Some(format!("adds the capability `{}`", sanitize(value))),
-            "--device" => Some(format!("lends the device `{}`", sanitize(value))),
+            "--device" => Some(format!("passes the device `{}` to the container", sanitize(value))),
             "--security-opt" if value.contains("unconfined") || value.contains("disable") => {
                 Some("switches the container's confinement off".to_owned())
             }
-            "--volumes-from" => Some("lends the folders of another container".to_owned()),
+            "--volumes-from" => Some("mounts the volumes of another container".to_owned()),
             _ => short_volume(arg, next),
         };
         found.extend(danger.map(|message| EntryFinding::danger("container", message)));
@@ -88,7 +88,7 @@ fn mount_danger(source: &str) -> Option<String> {
         .iter()
         .any(|name| plain.split('/').any(|part| part == *name));
     (SENSITIVE_PATHS.contains(&plain.as_str()) || is_home || is_drive || socket || secret)
-        .then(|| format!("lends `{}` of the machine to the container", sanitize(source)))
+        .then(|| format!("mounts `{}` of the host into the container", sanitize(source)))
 }
 
 /// Removes `.`, `..` and repeated slashes from a path.

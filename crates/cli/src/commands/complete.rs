@@ -101,7 +101,7 @@ fn is_template(name: &str) -> bool {
 
 fn pair(word: &str) -> Result<(&str, &str), CliError> {
     word.split_once('=').filter(|(name, _)| !name.is_empty()).ok_or_else(|| {
-        CliError::usage(format!("the argument `{word}` has no name"))
+        CliError::usage(format!("the argument `{word}` is not a name and a value"))
             .with_hint("write it as name=value; the value may be empty")
     })
 }

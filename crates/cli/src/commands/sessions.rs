@@ -98,7 +98,7 @@ pub(crate) async fn run(context: &CommandContext, args: SessionsArgs) -> Result<
         SessionsCommand::Rename { session, name } => {
             let found = sessions.find(&session).await?;
             sessions.rename(&found.id, &name).await?;
-            context.printer.say(&format!("renamed session {} to `{name}`", found.id));
+            context.printer.say(&format!("renamed session {} to `{}`", found.id, name.trim()));
         }
         SessionsCommand::Export { session, form, output } => {
             let found = sessions.find(&session).await?;

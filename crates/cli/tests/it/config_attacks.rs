@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 
 use crate::running::{RunningProcess, TEST_TIMEOUT, started_pids};
 use crate::switchboard::{Switchboard, fixture};
+use crate::transcript::transcript;
 
 fn traced_server(switchboard: &Switchboard) -> Value {
     fixture(&["echo", "--trace", &switchboard.text_path("trace")])
@@ -55,6 +56,7 @@ fn cf_01_a_repository_starts_nothing_however_it_is_looked_at() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one transcript shows every change")]
 fn cf_02_any_change_of_an_approved_entry_voids_the_approval_and_is_shown() {
     let switchboard = Switchboard::new();
     let mut first = traced_server(&switchboard);
@@ -87,6 +89,7 @@ fn cf_02_any_change_of_an_approved_entry_voids_the_approval_and_is_shown() {
             "+ header  X-Mode (value ",
         ),
     ];
+    let mut seen = Vec::new();
     for (before, after, shown) in cases {
         project(&switchboard, before);
         switchboard.run(&["servers", "approve", "it"]).expect(0);
@@ -98,8 +101,72 @@ fn cf_02_any_change_of_an_approved_entry_voids_the_approval_and_is_shown() {
         let found = lines.iter().any(|line| line.as_str().unwrap().starts_with(shown));
         assert!(found, "no `{shown}` in {lines:?}");
         let asked = switchboard.run(&["servers", "approve", "it"]).expect(0);
-        assert!(asked.stderr.contains(shown), "{asked:?}");
+        seen.push(transcript(&asked));
     }
+    insta::assert_snapshot!(seen.join("\n\n"), @"
+    exit status 0
+    --- stderr
+    `it` runs: /bin/true echo --trace [work]/trace
+      env  MODE (value [digest])
+      - command  switchboard-testkit
+      + command  /bin/true
+    not started yet: its first definitions will count as approved
+    approved; any change to its entry needs a new approval
+
+    exit status 0
+    --- stderr
+    `it` runs: switchboard-testkit echo --trace [work]/trace --tools 1
+      env  MODE (value [digest])
+      + args[3]  --tools
+      + args[4]  1
+    not started yet: its first definitions will count as approved
+    approved; any change to its entry needs a new approval
+
+    exit status 0
+    --- stderr
+    `it` runs: switchboard-testkit echo --trace [work]/trace
+      env  MODE (value [digest])
+      - env  MODE (value [digest])
+      + env  MODE (value [digest])
+    not started yet: its first definitions will count as approved
+    approved; any change to its entry needs a new approval
+
+    exit status 0
+    --- stderr
+    `it` runs: switchboard-testkit echo --trace [work]/trace
+      env  MODE (value [digest])
+      env  MORE (value [digest])
+      + env  MORE (value [digest])
+    not started yet: its first definitions will count as approved
+    approved; any change to its entry needs a new approval
+
+    exit status 0
+    --- stderr
+    `it` runs: switchboard-testkit echo --trace [work]/trace
+      env  MODE (value [digest])
+      cwd  /tmp
+      + cwd  /tmp
+    not started yet: its first definitions will count as approved
+    approved; any change to its entry needs a new approval
+
+    exit status 0
+    --- stderr
+    `it` is at: http://127.0.0.1:[port]/b
+      header  X-Mode (value [digest])
+      - url  http://127.0.0.1:[port]/a
+      + url  http://127.0.0.1:[port]/b
+    not started yet: its first definitions will count as approved
+    approved; any change to its entry needs a new approval
+
+    exit status 0
+    --- stderr
+    `it` is at: http://127.0.0.1:[port]/a
+      header  X-Mode (value [digest])
+      - header  X-Mode (value [digest])
+      + header  X-Mode (value [digest])
+    not started yet: its first definitions will count as approved
+    approved; any change to its entry needs a new approval
+    ");
 }
 
 #[test]
@@ -138,13 +205,47 @@ fn cf_03_a_repository_cannot_allow_its_own_tools_or_take_reviews_away() {
     project(&switchboard, &entry);
     switchboard.write_config(&json!({"settings": {"autoApprove": true}}).to_string());
     let asked = switchboard.run(&["servers", "approve", "it"]).expect(0);
-    for shown in ["mirrorSecrets  api_key", "sampling  "] {
-        assert!(asked.stderr.contains(shown), "no `{shown}`: {asked:?}");
-    }
+    insta::assert_snapshot!(transcript(&asked), @r#"
+    exit status 0
+    --- stderr
+    warning: `it`: `sampling.review` cannot be waived by a project, so it is ignored ([work]/switchboard.json:1)
+    warning: `it`: names tools that a project cannot always allow, so they need approval ([work]/switchboard.json:1, key `autoApprove`)
+    hint: answer "always" in a review, or copy the entry to your own file
+    `it` runs: switchboard-testkit echo
+      mirrorSecrets  api_key
+      sampling  SamplingSettings { model: None, max_tokens: 4096, requests_per_call: 10, requests_per_hour: 60, tokens_per_hour: 200000, review: Person }
+    not started yet: its first definitions will count as approved
+    approved; any change to its entry needs a new approval
+    "#);
     let told = switchboard.run(&["doctor"]);
-    for words in ["cannot always allow", "cannot be waived by a project"] {
-        assert!(told.stderr.contains(words), "no `{words}`: {told:?}");
-    }
+    insta::assert_snapshot!(transcript(&told), @r#"
+    exit status 0
+    --- stdout
+    file    [home]/own/config.json (read)
+    file    [work]/switchboard.json (read)
+    file    [home]/system/policy.json (missing)
+    file    [work]/.switchboard/policy.json (missing)
+    file    [home]/own/policy.json (missing)
+    record  [home]/own/state (ok)
+
+    ✓ builtin: ready
+        built in
+        speaks 2026-07-28, offers 6 tools, 2 resources, 1 prompt
+        noted: tool echo
+          same_name (inform) at /name: echo
+
+    ✓ it: ready
+        switchboard-testkit echo
+        speaks 2026-07-28, offers 11 tools, 3 resources, 1 prompt
+        noted: tool echo
+          same_name (inform) at /name: echo
+
+    2 servers, 0 unhealthy, checked in [duration]
+    --- stderr
+    warning: `it`: `sampling.review` cannot be waived by a project, so it is ignored ([work]/switchboard.json:1)
+    warning: `it`: names tools that a project cannot always allow, so they need approval ([work]/switchboard.json:1, key `autoApprove`)
+    hint: answer "always" in a review, or copy the entry to your own file
+    "#);
     let review = ["call", "it", "echo", "text=a", "--review"];
     switchboard.run(&review).expect(5);
     // What a person answered here counts, in the same file.
@@ -295,12 +396,46 @@ fn cf_11_what_belongs_to_an_entry_is_approved_with_it_and_no_shell_reads_it() {
     assert_eq!(starts(&switchboard), 1, "a changed file of variables was used");
     switchboard.write("vars", "LD_PRELOAD=/tmp/x.so\n");
     let asked = switchboard.run(&["servers", "approve", "it"]).expect(5);
-    assert!(asked.stderr.contains("(env:LD_PRELOAD)"), "{asked:?}");
+    insta::assert_snapshot!(transcript(&asked), @"
+    exit status 5
+    --- stderr
+    `it` runs: switchboard-testkit echo --trace [work]/trace
+      env  LD_PRELOAD (value [digest])
+      - env  A (value [digest])
+      - env  B (value [digest])
+      + env  LD_PRELOAD (value [digest])
+    not started yet: its first definitions will count as approved
+      danger: the variable `LD_PRELOAD` can make the server run other code (env:LD_PRELOAD)
+    error: `it` is dangerous: approval needed, but there is no terminal to ask on
+    hint: review what it runs, then pass `--yes`
+    ");
+    let mut seen = Vec::new();
     for value in ["${cmd:touch canary}", "${command:x}", "${input:x}", "${`touch canary`}"] {
         project(&switchboard, &json!({"command": "true", "args": [value]}));
         let shown = switchboard.run(&["servers", "show", "it"]).expect(3);
-        assert!(shown.stderr.contains("is not a variable"), "{shown:?}");
+        seen.push(transcript(&shown));
     }
+    insta::assert_snapshot!(seen.join("\n\n"), @"
+    exit status 3
+    --- stderr
+    error: `it`: `${cmd:touch canary}` is not a variable ([work]/switchboard.json:1, key `args[0]`)
+    hint: use `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${keyring:NAME}`, `${userHome}`, `${workspaceFolder}`, `${workspaceFolderBasename}`, `${pathSeparator}` or `${/}`; write `$${` for a plain `${`
+
+    exit status 3
+    --- stderr
+    error: `it`: `${command:x}` is not a variable ([work]/switchboard.json:1, key `args[0]`)
+    hint: use `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${keyring:NAME}`, `${userHome}`, `${workspaceFolder}`, `${workspaceFolderBasename}`, `${pathSeparator}` or `${/}`; write `$${` for a plain `${`
+
+    exit status 3
+    --- stderr
+    error: `it`: `${input:x}` is not a variable ([work]/switchboard.json:1, key `args[0]`)
+    hint: use `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${keyring:NAME}`, `${userHome}`, `${workspaceFolder}`, `${workspaceFolderBasename}`, `${pathSeparator}` or `${/}`; write `$${` for a plain `${`
+
+    exit status 3
+    --- stderr
+    error: `it`: `${`touch canary`}` is not a variable ([work]/switchboard.json:1, key `args[0]`)
+    hint: use `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${keyring:NAME}`, `${userHome}`, `${workspaceFolder}`, `${workspaceFolderBasename}`, `${pathSeparator}` or `${/}`; write `$${` for a plain `${`
+    ");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 
 use crate::switchboard::{Switchboard, result_text};
+use crate::transcript::transcript;
 
 #[test]
 fn with_nothing_configured_the_built_in_server_works() {
@@ -63,7 +64,12 @@ fn a_call_can_be_looked_at_later_and_left_unrecorded() {
     assert_eq!(shown["result"]["content"], recorded["result"]["content"]);
     assert_eq!([&shown["verdict"], &shown["outcome"]], ["allow", "ok"]);
     let none = switchboard.run(&["calls", "show", "123456"]).expect(2);
-    assert!(none.stderr.contains("no call 123456 is recorded"), "{none:?}");
+    insta::assert_snapshot!(transcript(&none), @"
+    exit status 2
+    --- stderr
+    error: no call 123456 is recorded
+    hint: `switchboard calls` lists them
+    ");
     assert_eq!(switchboard.json(&["calls", "--outcome", "failed"]), json!([]));
 }
 
@@ -71,12 +77,23 @@ fn a_call_can_be_looked_at_later_and_left_unrecorded() {
 fn nobody_takes_the_name_of_the_built_in_server() {
     let switchboard = Switchboard::new();
     let added = switchboard.run(&["servers", "add", "builtin", "--", "true"]).expect(3);
-    assert!(added.stderr.contains("has the name of the built-in server"), "{added:?}");
+    insta::assert_snapshot!(transcript(&added), @"
+    exit status 3
+    --- stderr
+    error: `builtin`: has the name of the built-in server ([home]/own/config.json, key `command`)
+    hint: give it another name
+    ");
     assert_eq!(switchboard.config_text(), "");
     switchboard.configure(&json!({"builtin": {"command": "true"}}));
     let refused = switchboard.run(&["call", "builtin", "echo", "text=a"]).expect(4);
-    assert!(refused.stderr.contains("has the name of the built-in server"), "{refused:?}");
-    assert!(refused.stderr.contains("hint: give it another name"), "{refused:?}");
+    insta::assert_snapshot!(transcript(&refused), @"
+    exit status 4
+    --- stderr
+    warning: server `builtin` is not ready: `builtin`: has the name of the built-in server ([home]/own/config.json:1, key `command`)
+    hint: give it another name
+    error: server `builtin` is unusable: `builtin`: has the name of the built-in server ([home]/own/config.json:1, key `command`)
+    hint: give it another name
+    ");
     switchboard.configure(&json!({"builtin": {"timeout": 5}}));
     switchboard.run(&["call", "builtin", "echo", "text=a"]).expect(0);
 }

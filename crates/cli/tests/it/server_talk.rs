@@ -12,6 +12,7 @@ use switchboard_wire::Json;
 use crate::running::TEST_TIMEOUT;
 use crate::switchboard::{Switchboard, fixture, result_text};
 use crate::testenv;
+use crate::transcript::transcript;
 
 const DOCUMENT: &str = "demo://resource/static/document/features.md";
 
@@ -52,9 +53,18 @@ fn arguments_of_a_real_servers_prompt_and_template_are_completed() {
     assert_eq!(id.stdout, "7\n");
     let wrong =
         switchboard.run(&["complete", "everything", "completable-prompt", "name"]).expect(2);
-    assert!(wrong.stderr.contains("has no name"), "{wrong:?}");
+    insta::assert_snapshot!(transcript(&wrong), @"
+    exit status 2
+    --- stderr
+    error: the argument `name` is not a name and a value
+    hint: write it as name=value; the value may be empty
+    ");
     let builtin = switchboard.run(&["complete", "builtin", "x", "y="]).expect(4);
-    assert!(builtin.stderr.contains("does not support completion"), "{builtin:?}");
+    insta::assert_snapshot!(transcript(&builtin), @"
+    exit status 4
+    --- stderr
+    error: server `builtin` does not support completion
+    ");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use serde_json::json;
 
 use crate::switchboard::{Switchboard, fixture, result_text};
+use crate::transcript::{redacted, transcript};
 
 /// A server that writes down its variables, its open files and its parent's variables.
 fn observer(switchboard: &Switchboard) -> String {
@@ -83,10 +84,24 @@ fn en_05_a_secret_among_the_arguments_is_warned_about_and_not_repeated() {
         assert!(!ran.stdout.contains(&secret) && !ran.stderr.contains(&secret), "{ran:?}");
     }
     let shown = switchboard.run(&["servers", "show", "it"]).expect(0).stdout;
-    assert!(shown.contains("`args[1]` looks like a secret"), "{shown}");
+    insta::assert_snapshot!(redacted(&shown), @"
+    it ([home]/own/config.json, line 1)
+        command  no-such-program
+        args[0]  --token
+        args[1]  [redacted]
+        note: `args[1]` looks like a secret; all users of this machine can see arguments, so set it in `env` instead (secret)
+        approved
+    ");
     let added =
         switchboard.run(&["servers", "add", "two", "--", "x", "--token", &secret]).expect(0);
-    assert!(added.stderr.contains("looks like a secret"), "{added:?}");
+    insta::assert_snapshot!(transcript(&added), @"
+    exit status 0
+    --- stderr
+    `two` runs: x --token [redacted]
+      note: `args[1]` looks like a secret; all users of this machine can see arguments, so set it in `env` instead (secret)
+    added `two` to [home]/own/config.json
+    hint: `switchboard doctor two` checks it
+    ");
     assert!(!added.stderr.contains(&secret), "{added:?}");
 }
 
@@ -105,7 +120,13 @@ fn a_file_of_variables_may_have_values_of_several_lines() {
     assert_eq!(found, ["1", key, "x\ny", "2"]);
     std::fs::write(&own, "A=1\nB=2\nPEM=\"secret\nC=3\n").unwrap();
     let refused = switchboard.run(&["call", "it", "environment"]).expect(4);
-    let expected = "cannot be read at line 3: the quote is never closed";
-    assert!(refused.stderr.contains(expected), "{refused:?}");
+    insta::assert_snapshot!(transcript(&refused), @"
+    exit status 4
+    --- stderr
+    warning: server `it` is not ready: `it`: `[home]/own/vars` cannot be read at line 3: the quote is never closed ([home]/own/config.json:1, key `envFile`)
+    hint: every line is `NAME=value`, a comment after `#`, or empty
+    error: server `it` is unusable: `it`: `[home]/own/vars` cannot be read at line 3: the quote is never closed ([home]/own/config.json:1, key `envFile`)
+    hint: every line is `NAME=value`, a comment after `#`, or empty
+    ");
     assert!(!refused.stderr.contains("secret"), "{refused:?}");
 }

@@ -182,7 +182,7 @@ pub enum TamperEvidence {
     #[error("note {0} of `calls audit` was modified")]
     Note(i64),
     /// Rows at the end are missing; the mark counts `once`.
-    #[error("`calls audit` once had {once} notes, and {kept} are left")]
+    #[error("{kept} of {once} notes of `calls audit` are left")]
     End { kept: i64, once: i64 },
     /// The mark is missing or was modified.
     #[error("the signed mark of `calls audit` is missing or was modified")]

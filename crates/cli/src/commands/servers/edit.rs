@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use serde_json::{Map, Value, json};
-use switchboard_config::{ConfigLayer, Replace, ServerConfig};
+use switchboard_config::{ConfigLayer, Replace, ServerConfig, Transport};
 use switchboard_terminal::{CliError, exit_code};
 use switchboard_text::{escape_line, redact_text};
 use switchboard_trust::{Approvals, PinKind, Pins, pending_definitions};
@@ -155,7 +155,8 @@ pub(crate) async fn approve(
         return Ok(exit_code::OK);
     }
     let launch = launch_text(Some(server));
-    context.printer.say(&format!("`{}` runs: {}", escape_line(name), escape_line(&launch)));
+    let verb = if matches!(server.transport, Transport::Http { .. }) { "is at" } else { "runs" };
+    context.printer.say(&format!("`{}` {verb}: {}", escape_line(name), escape_line(&launch)));
     // The approval covers the whole entry, so show all of it.
     let is_told = |line: &&String| ["command", "args", "url"].iter().any(|it| line.starts_with(it));
     for line in server.lines().iter().filter(|line| !is_told(line)) {
