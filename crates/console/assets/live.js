@@ -153,12 +153,17 @@ let again = false;
 // Set once older results are loaded: a refresh would replace them with the newest page.
 let isSearching = false;
 
+// Parts of the page that a refresh, begun now, makes obsolete. A conversation sets it.
+let obsoleteParts = () => [];
+
 async function refreshNow(replaced = () => {}) {
+  const obsolete = obsoleteParts();
   try {
     const answer = await fetch(location.href, { headers: { accept: "text/html" } });
     if (answer.status === 401) { location.reload(); return; }
     if (answer.ok) {
       replace(parsed(await answer.text()));
+      for (const part of obsolete) part.remove();
       replaced();
     }
   } catch { /* The event stream notices when the server is back. */ }
@@ -185,13 +190,17 @@ document.addEventListener("visibilitychange", () => {
 async function showReviewsInline() {
   const place = document.querySelector("[data-inline-reviews]");
   if (!place) return;
-  if (!underWay) { place.replaceChildren(); return; }
+  const { session } = place.dataset;
+  if (!underWay && !session) { place.replaceChildren(); return; }
   const answer = await fetch("/reviews", { headers: { accept: "text/html" } });
   if (!answer.ok) return;
-  const waiting = parsed(await answer.text()).querySelectorAll("[data-review]");
+  const all = [...parsed(await answer.text()).querySelectorAll("[data-review]")];
+  // A conversation shows only the questions about its own calls.
+  const waiting = all.filter((review) => !session || review.dataset.session === session);
   const holder = document.createElement("div");
   holder.append(...waiting);
   keepReviews(place, holder);
+  if (session && waiting.length > 0) atWork(true);
 }
 
 function live(state, word) {

@@ -58,6 +58,12 @@ function bubble(who) {
   return said;
 }
 
+// A refresh shows what is stored: everything but the answer that is being written, and notes.
+obsoleteParts = () => {
+  const writing = answerNow?.closest(".turn");
+  return [...talkPlace?.children ?? []].filter((part) => part !== writing && !part.dataset.keep);
+};
+
 function atWork(is) {
   if (is === (underWay > 0)) return;
   underWay = is ? 1 : 0;
@@ -72,26 +78,39 @@ let unread = "";
 // Text arrives in many small pieces; the page changes once per frame.
 function write(text) {
   if (!unread) {
-    requestAnimationFrame(() => {
-      // The turn ended, or the answer was discarded, before this frame.
-      if (!unread) return;
-      answerNow ??= bubble("model");
-      answerNow.append(unread);
-      unread = "";
-      answerNow.scrollIntoView({ block: "end" });
-    });
+    requestAnimationFrame(flush);
   }
   unread += text;
 }
 
-function note(text) {
+function flush() {
+  // The turn ended, or the answer was discarded, before this frame.
+  if (!unread) return;
+  answerNow ??= bubble("model");
+  answerNow.append(unread);
+  unread = "";
+  answerNow.scrollIntoView({ block: "end" });
+}
+
+function endAnswer() {
+  flush();
   answerNow = null;
-  bubble("note").textContent = text;
+}
+
+// A note that is not part of the stored conversation; the end of the turn removes it.
+function note(text) {
+  endAnswer();
+  const said = bubble("note");
+  said.textContent = text;
+  const item = said.closest(".turn");
+  item.dataset.keep = "";
+  return item;
 }
 
 // Asks whether to continue past a limit of the conversation.
 function askToGoOn() {
   const place = bubble("note");
+  place.closest(".turn").dataset.keep = "";
   place.textContent = "A limit is reached. Continue? ";
   for (const [what, label] of [["go_on", "Continue"], ["stop", "Stop here"]]) {
     const button = document.createElement("button");
@@ -108,11 +127,21 @@ function askToGoOn() {
 
 async function happened(event) {
   switch (event.event) {
-    case "asking": atWork(true); answerNow = null; break;
-    case "text": write(event.text); break;
+    case "asking": atWork(true); endAnswer(); break;
+    case "text": atWork(true); write(event.text); break;
+    case "answered": endAnswer(); break;
     case "again": answerNow?.closest(".turn").remove(); answerNow = null; unread = ""; break;
     case "waiting": note(`Waiting for the model: ${event.why}`); break;
-    case "call": note(`Calling ${event.server ? `${event.server} / ` : ""}${event.target} …`); break;
+    case "call":
+      atWork(true);
+      note(`Calling ${event.server ? `${event.server} / ` : ""}${event.target} …`).dataset.slot = event.slot;
+      break;
+    case "ended": {
+      // From here on, a refresh shows the call.
+      const calling = talkPlace.querySelector(`[data-slot="${event.slot}"]`);
+      if (calling) delete calling.dataset.keep;
+      break;
+    }
     case "progress": if (event.message) document.getElementById("talk-state").textContent = event.message; break;
     case "limit": askToGoOn(); break;
     case "warning": note(event.text); break;
@@ -136,8 +165,10 @@ async function hearTalk() {
       const headers = { accept: "text/event-stream", "x-switchboard-token": token };
       const answer = await fetch(`${talkPlace.dataset.talk}/events`, { headers });
       if (!answer.ok) throw new Error(String(answer.status));
-      // Earlier messages are stored, so a refresh shows those that the stream missed.
+      // Earlier messages are stored, so a refresh shows those that the stream missed. The turn may
+      // already wait for an approval.
       refresh();
+      showReviewsInline();
       let rest = "";
       for await (const piece of answer.body.pipeThrough(new TextDecoderStream())) {
         const blocks = (rest + piece).split("\n\n");

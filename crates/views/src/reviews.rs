@@ -6,7 +6,7 @@ use serde_json::Value;
 use switchboard_core::Risk;
 use switchboard_host::{Host, UrlAsk};
 use switchboard_json::property_names;
-use switchboard_store::{AskedFor, Matter, QueueEntry};
+use switchboard_store::{AskedFor, Matter, QueueEntry, QueuedQuestion, SessionId};
 
 use crate::error::ViewError;
 
@@ -27,6 +27,8 @@ pub struct ReviewShown {
     pub caller: Option<String>,
     /// Id of the call in the record.
     pub call: Option<String>,
+    /// Id of the conversation whose call it is about.
+    pub session: Option<String>,
     /// Time at which the entry was queued.
     pub created_at: String,
     /// Seconds until the entry expires.
@@ -91,6 +93,7 @@ pub async fn reviews(host: &Host) -> Result<Vec<ReviewShown>, ViewError> {
 
 fn review_view(entry: QueueEntry) -> ReviewShown {
     let seconds_left = entry.time_left().as_secs();
+    let session = session_id(&entry.asked);
     let matter = entry.asked.matter;
     let kind = matter.word().to_owned();
     let server = matter.server().to_owned();
@@ -131,6 +134,7 @@ fn review_view(entry: QueueEntry) -> ReviewShown {
         kind,
         server,
         target,
+        session,
         caller: entry.asked.caller,
         call: entry.asked.call,
         created_at: entry.created_at.to_string(),
@@ -138,4 +142,13 @@ fn review_view(entry: QueueEntry) -> ReviewShown {
         program_ended: entry.is_left,
         wanted,
     }
+}
+
+/// Returns the conversation that made a call: its reference is `session/step/slot`.
+fn session_id(asked: &QueuedQuestion) -> Option<String> {
+    // Clients choose references too, and must not place their questions in a conversation.
+    let (_face, origin) = asked.caller.as_deref()?.split_once(", ")?;
+    origin.strip_prefix("model:")?;
+    let (session, _) = asked.reference.as_deref()?.split_once('/')?;
+    session.parse::<SessionId>().is_ok().then(|| session.to_owned())
 }

@@ -198,6 +198,29 @@ fn somebody_talks_with_a_model_in_the_page_and_its_call_waits_there() {
 }
 
 #[test]
+fn a_first_turn_waits_in_its_own_page_once_also_after_a_reload_and_in_a_second_tab() {
+    let turns = json!([
+        {"text": "I call it.", "calls": [{"name": "echo__echo", "arguments": {"text": "wanted"}}]},
+        {"expect": ["wanted"], "text": "It said so."},
+    ]);
+    let switchboard = scripted_home(&json!({"mcpServers": {"echo": fixture(&["echo"])}}), &turns);
+    let serving = ServingGateway::start(&switchboard, &[]);
+    serving.wait_for_tool(None, "echo__add");
+    let seen = browse(&serving, "console_first_turn", &[]);
+    let turns = ["person: Call it", "model: I call it."];
+    let waiting = json!({"reviews": 1, "stop": true, "turns": turns});
+    let ended = [&turns[..], &["call: echo__echo", "model: It said so."]].concat();
+    let expected = json!({
+        "first": waiting,
+        "reloaded": waiting,
+        "tab": waiting,
+        "ended": [ended, ended],
+        "other": waiting,
+    });
+    assert_eq!(seen, expected);
+}
+
+#[test]
 fn much_that_happens_leaves_a_page_usable_in_place_and_up_to_date() {
     let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
     switchboard.write_policy("user", &json!({"rules": [{"effect": "allow", "target": "echo/*"}]}));

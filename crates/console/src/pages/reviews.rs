@@ -58,7 +58,8 @@ fn card(review: &ReviewShown) -> Markup {
     html! {
         article class="card review" tabindex="0" data-review=(review.id)
             data-api={ "/api/v1" (page_path(&["reviews", &review.id])) "/answer" }
-            data-digest=(review.digest) aria-label={ "Review " (review.id) } {
+            data-digest=(review.digest) data-session=[&review.session]
+            aria-label={ "Review " (review.id) } {
             div class="row-heading" {
                 h2 {
                     (server_link(&review.server))

@@ -56,7 +56,7 @@ fn talk(shown: &SessionShown) -> Markup {
     let api = format!("/api/v1{}", page_path(&["sessions", &shown.row.id]));
     html! {
         div class="turns" id="now" data-talk=(api) aria-live="polite" {}
-        div data-inline-reviews="" {}
+        div data-inline-reviews="" data-session=(shown.row.id) {}
         form class="card talk" data-say={ (api) "/say" } {
             label for="words" class="hidden" { "Message" }
             textarea id="words" rows="2" data-member="text" required
