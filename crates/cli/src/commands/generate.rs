@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use switchboard_catalog::{Lease, ServerStatus};
 use switchboard_generate::{ToolSpec, rust};
 use switchboard_host::Host;
-use switchboard_terminal::{CliError, exit_code};
+use switchboard_terminal::{CliError, exit_code, pluralize};
 
 use crate::args::ServerArg;
 use crate::commands::tools;
@@ -60,8 +60,8 @@ pub(crate) async fn run(context: &CommandContext, args: &GenerateArgs) -> Result
             context.printer.json(&told)?;
         }
         (Some(file), false) => {
-            let count = found.len();
-            context.printer.say(&format!("wrote {count} functions to {}", file.display()));
+            let count = pluralize(found.len(), "function");
+            context.printer.say(&format!("wrote {count} to {}", file.display()));
         }
         (None, false) => context.printer.data(&module)?,
     }

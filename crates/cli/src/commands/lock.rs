@@ -9,7 +9,7 @@ use serde_json::json;
 use switchboard_catalog::ServerStatus;
 use switchboard_config::{Config, ServerConfig, Transport};
 use switchboard_host::Host;
-use switchboard_terminal::{CliError, exit_code};
+use switchboard_terminal::{CliError, exit_code, pluralize};
 use switchboard_text::escape_line;
 use switchboard_trust::{
     ConfirmedPackages, Evidence, LockFile, LockedPackage, LockedServer, PackageRegistries,
@@ -34,8 +34,8 @@ pub(crate) async fn run(context: &CommandContext, args: &LockArgs) -> Result<u8,
 async fn write(context: &CommandContext) -> Result<u8, CliError> {
     let lock = current_lock(context).await?;
     let path = lock.save()?;
-    let count = lock.servers.len();
-    context.printer.say(&format!("locked {count} servers in {}", path.display()));
+    let count = pluralize(lock.servers.len(), "server");
+    context.printer.say(&format!("locked {count} in {}", path.display()));
     Ok(exit_code::OK)
 }
 

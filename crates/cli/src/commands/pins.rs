@@ -9,7 +9,7 @@ use switchboard_config::{Config, ServerConfig, Transport};
 use switchboard_core::ServerId;
 use switchboard_scan::{DefinitionKind, Severity};
 use switchboard_store::AuditNote;
-use switchboard_terminal::{CliError, ask_line, exit_code, is_yes};
+use switchboard_terminal::{CliError, ask_line, exit_code, is_yes, pluralize};
 use switchboard_text::{escape, escape_line};
 use switchboard_trust::{
     PinKind, Pins, QuarantinedDefinition, add_accepted, new_acceptance, pending_definitions,
@@ -258,7 +258,7 @@ async fn approve(
                 &json!({"server": server, "approved": all, "despite_findings": in_the_way}),
             )?;
         } else {
-            let count = wanted.len();
+            let count = pluralize(wanted.len(), "definition");
             let name = escape_line(which);
             let despite = match in_the_way.len() {
                 0 => String::new(),

@@ -17,7 +17,7 @@ use switchboard_host::policy::{
 use switchboard_host::{ledger_file, past_call};
 use switchboard_rules::{Policies, PolicyCase, PolicyFile, PolicyLevel, PolicyLine};
 use switchboard_store::{Filter, FullCall, LedgerReader};
-use switchboard_terminal::{CliError, arguments_from_json, exit_code};
+use switchboard_terminal::{CliError, arguments_from_json, exit_code, pluralize};
 use switchboard_text::escape_line;
 use switchboard_trust::{PinnedAnnotations, offered_names};
 use switchboard_views::{DifferenceShown, difference, explanation};
@@ -150,13 +150,14 @@ fn check(context: &CommandContext, file: Option<&Path>) -> Result<u8, CliError> 
         for one in &warnings {
             context.printer.warn(&one.to_string(), one.hint.as_deref());
         }
-        let count = files.len();
         let how = match warnings.len() {
             0 => "no warnings".to_owned(),
-            1 => "1 warning".to_owned(),
-            many => format!("{many} warnings"),
+            some => pluralize(some, "warning"),
         };
-        context.printer.say(&format!("{count} files, {rules} rules, {examples} examples: {how}"));
+        let files = pluralize(files.len(), "file");
+        let rules = pluralize(rules, "rule");
+        let examples = pluralize(examples, "example");
+        context.printer.say(&format!("{files}, {rules}, {examples}: {how}"));
     }
     Ok(exit_code::OK)
 }
@@ -488,7 +489,8 @@ fn show_differences(
         if !rows.is_empty() {
             context.printer.table(["call", "target", "today", "then", "by"], &rows)?;
         }
-        context.printer.say(&format!("{count} calls, {} decided differently", rows.len()));
+        let calls = pluralize(count, "call");
+        context.printer.say(&format!("{calls}, {} decided differently", rows.len()));
     }
     Ok(if differences.is_empty() { exit_code::OK } else { exit_code::TOOL_ERROR })
 }
