@@ -20,6 +20,10 @@ const MAX_QUEUED_MESSAGES: usize = 64;
 const IDLE_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 /// Maximum number of sessions; further ones are rejected.
 const MAX_SESSIONS: usize = 10_000;
+/// How long a new session may be unused before it has to make room for others.
+const UNUSED_GRACE: Duration = Duration::from_secs(5);
+/// Number of messages by which a session counts as used: `notifications/initialized` is the first.
+const USED: u64 = 2;
 
 /// The limit that prevents another session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -41,7 +45,10 @@ pub(crate) struct LegacySession {
     next_ask: AtomicU64,
     asks: Mutex<HashMap<u64, oneshot::Sender<Result<Json, RpcError>>>>,
     stream: Mutex<SessionStream>,
+    opened: Instant,
     last_used: Mutex<Instant>,
+    /// Number of messages that named the session.
+    uses: AtomicU64,
 }
 
 /// The stream for messages that belong to no request.
@@ -239,8 +246,15 @@ impl LegacySessions {
         // Looking for idle sessions takes a pass over all of them, so it waits until one is needed.
         if room(&sessions).is_err() {
             sessions.retain(|_, session| session.is_in_use());
-            room(&sessions)?;
         }
+        match room(&sessions) {
+            Err(SessionLimit::PerCaller) => {
+                evict_unused(&mut sessions, |session| session.identity == identity);
+            }
+            Err(SessionLimit::Total) => evict_unused(&mut sessions, |_| true),
+            Ok(()) => {}
+        }
+        room(&sessions)?;
         let session = Arc::new(LegacySession {
             id: random_token().ok_or(SessionLimit::Total)?,
             identity,
@@ -250,7 +264,9 @@ impl LegacySessions {
             next_ask: AtomicU64::new(1),
             asks: Mutex::default(),
             stream: Mutex::default(),
+            opened: Instant::now(),
             last_used: Mutex::new(Instant::now()),
+            uses: AtomicU64::new(0),
         });
         sessions.insert(session.id.clone(), Arc::clone(&session));
         Ok(session)
@@ -263,6 +279,7 @@ impl LegacySessions {
             return None;
         }
         *session.last_used.lock() = Instant::now();
+        session.uses.fetch_add(1, Ordering::Relaxed);
         Some(session)
     }
 
@@ -298,12 +315,41 @@ impl LegacySessions {
     }
 }
 
+/// Ends the oldest of the sessions that were opened and never used. A client that opens sessions
+/// and leaves them would otherwise keep all others out until those expire.
+fn evict_unused(
+    sessions: &mut HashMap<String, Arc<LegacySession>>,
+    is_candidate: impl Fn(&LegacySession) -> bool,
+) {
+    let unused = sessions.values().filter(|session| is_candidate(session) && session.is_unused());
+    let mut unused: Vec<(Instant, String)> =
+        unused.map(|session| (session.opened, session.id.clone())).collect();
+    unused.sort_unstable();
+    // Several at once, since every search is a pass over all sessions.
+    unused.truncate((sessions.len() / 100).max(1));
+    for (_, id) in unused {
+        if let Some(session) = sessions.remove(&id) {
+            session.ended.cancel();
+        }
+    }
+}
+
 impl LegacySession {
+    fn listens(&self) -> bool {
+        self.stream.lock().sender.as_ref().is_some_and(|stream| !stream.is_closed())
+    }
+
+    /// Returns whether the client has only opened the session, and not just now.
+    fn is_unused(&self) -> bool {
+        self.uses.load(Ordering::Relaxed) < USED
+            && self.opened.elapsed() >= UNUSED_GRACE
+            && !self.listens()
+    }
+
     /// Returns whether the session is in use, and ends it if it is not.
     fn is_in_use(&self) -> bool {
         // A client that only listens sends nothing, but still expects notifications.
-        let listens = self.stream.lock().sender.as_ref().is_some_and(|stream| !stream.is_closed());
-        let in_use = listens || self.last_used.lock().elapsed() < IDLE_TIMEOUT;
+        let in_use = self.listens() || self.last_used.lock().elapsed() < IDLE_TIMEOUT;
         if !in_use {
             self.ended.cancel();
         }

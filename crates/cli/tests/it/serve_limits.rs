@@ -97,6 +97,25 @@ fn a_caller_has_only_so_many_sessions() {
 }
 
 #[test]
+fn sessions_that_were_never_used_make_room_for_others() {
+    let switchboard = echo();
+    let serving = ServingGateway::start(&switchboard, &["--max-sessions", "3"]);
+    let open = || serving.send(&greeting());
+    let id = |opened: &Reply| opened.header("mcp-session-id").unwrap().to_owned();
+    let ping = |session: &str| {
+        let ping = message(&json!({"jsonrpc": "2.0", "id": 1, "method": "ping"}));
+        serving.send(&ping.with("Mcp-Session-Id", session)).status
+    };
+    let used = id(&open());
+    assert_eq!([ping(&used), ping(&used)], [200, 200]);
+    let unused = [id(&open()), id(&open())];
+    // Clients that have just opened their sessions get time to use them.
+    assert!(says_later(&open()));
+    until(|| open().status == 200);
+    assert_eq!([ping(&used), ping(&unused[0]), ping(&unused[1])], [200, 404, 200]);
+}
+
+#[test]
 fn a_message_beyond_the_limit_is_not_read() {
     let switchboard = echo();
     let serving = ServingGateway::start(&switchboard, &["--max-body", "2000"]);
