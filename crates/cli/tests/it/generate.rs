@@ -178,11 +178,13 @@ async fn generated_types_say_what_the_schemas_say() {
 
 #[tokio::test]
 async fn a_program_is_held_against_the_rules_unless_a_person_asked() {
-    let host = host(&with_echo()).await;
+    // Kept until the end: without its folder, the host refuses calls.
+    let switchboard = with_echo();
+    let host = host(&switchboard).await;
     let program = Caller::program("nightly");
     let refused = echo::add(&host, &program, &echo::AddArguments { a: 1.0, b: 1.0 }).await;
     let Err(CallError::Ended { target, outcome }) = refused else { panic!("{refused:?}") };
-    assert_eq!((target.as_str(), outcome.kind), ("echo/add", OutcomeKind::Denied));
+    assert_eq!((target.as_str(), outcome.kind), ("echo/add", OutcomeKind::Denied), "{outcome:?}");
     assert!(outcome.hint.is_some_and(|hint| hint.contains("autoApprove")));
     host.stop().await;
 }
