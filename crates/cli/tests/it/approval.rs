@@ -1,4 +1,4 @@
-//! A project's file was written by others: nothing of it runs before a person agreed to it.
+//! A project's file is written by others: nothing in it runs before a person approves it.
 
 use serde_json::json;
 

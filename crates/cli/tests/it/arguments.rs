@@ -1,4 +1,4 @@
-//! Every way to write the arguments of a call.
+//! Every syntax for the arguments of a call.
 
 use serde_json::json;
 
@@ -108,7 +108,7 @@ fn arguments_that_cannot_be_read_or_do_not_fit_are_named() {
     error: the arguments for `echo/add` do not fit: `/a` must be a number, got a string
     hint: `switchboard tools show echo add` shows its arguments
     "#);
-    // What never was a call is no part of the record.
+    // Command lines that never became a call are not recorded.
     assert_eq!(
         switchboard.recorded_calls(),
         [

@@ -1,4 +1,4 @@
-//! What servers ask of the person: forms, addresses, folders.
+//! Server requests to the person: forms, URLs, roots.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ fn everything() -> Switchboard {
     Switchboard::with(&json!({"everything": testenv::everything()}))
 }
 
-/// The questions of the form, and what to type so that every kind of field is filled in.
+/// The questions of the form and the keys that fill in a field of every kind.
 #[cfg(target_os = "linux")]
 const FILLED_IN: [(&str, &str); 14] = [
     ("Your full, legal name", "Ada Lovelace\r"),
@@ -122,7 +122,7 @@ fn a_question_is_answered_in_both_eras() {
     }
 }
 
-/// A model that calls the tool that asks, and then says what came of it.
+/// A model that calls the asking tool and then reports its result.
 #[cfg(target_os = "linux")]
 const SCRIPT: &str = r#"{"turns": [
     {"calls": [{"name": "echo__ask", "arguments": {"question": "Which colour?"}}]},
@@ -205,7 +205,7 @@ fn servers_are_told_of_the_folders_in_the_settings_and_of_no_others() {
     std::fs::create_dir(&folder).unwrap();
     let config = json!({"mcpServers": servers, "settings": {"roots": [folder]}});
     switchboard.write_config(&config.to_string());
-    // The server offers more to whoever has folders, and what is new waits for a person.
+    // The server offers more tools to clients with roots, and new tools need approval.
     let held = switchboard.call(&["everything", "get-roots-list"], 5);
     assert_eq!(held["reason"], "needs_approval");
     switchboard.run(&["pins", "approve", "everything"]).expect(0);

@@ -1,4 +1,4 @@
-//! One entry or server that is broken does not hide the others.
+//! One broken entry or server does not hide the others.
 
 use serde_json::json;
 
@@ -119,7 +119,7 @@ fn a_file_that_cannot_be_read_leaves_the_built_in_server() {
     hint: a `}` is missing
     ");
     switchboard.run(&["doctor"]).expect(4);
-    // A file that was named is the wish of this very command.
+    // A file named on the command line is required by this command, so a broken one is an error.
     let file = switchboard.write("named.json", "{");
     switchboard.run(&["--config", file.to_str().unwrap(), "tools"]).expect(3);
 }

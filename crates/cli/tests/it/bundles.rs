@@ -1,4 +1,4 @@
-//! A bundle is looked at, installed by its digest, called, and checked again by `doctor`.
+//! A bundle is inspected, installed by its digest, called, and rechecked by `doctor`.
 
 use std::io::{Cursor, Write as _};
 
@@ -11,7 +11,7 @@ use crate::transcript::transcript;
 
 const SECRET: &str = "hunter2-hunter2-hunter2";
 
-/// A bundle whose server is a script that becomes the fixture `echo`.
+/// Returns a bundle whose server is a script that execs the fixture `echo`.
 fn bundle(more: &[(&str, &[u8])]) -> Vec<u8> {
     let manifest = json!({
         "manifest_version": "0.3", "name": "my-echo", "version": "1.0.0", "description": "says it again",

@@ -1,4 +1,4 @@
-//! `switchboard chat` at a terminal: what is shown, the commands, and what the model is told.
+//! `switchboard chat` at a terminal: its display, its commands, and the messages to the model.
 #![cfg(target_os = "linux")]
 
 use serde_json::json;
@@ -10,7 +10,7 @@ use crate::talking::{Form, KEY, KEY_VARIABLE, Setup};
 use crate::terminal::{CTRL_D, Terminal};
 use crate::transcript::{redacted, transcript};
 
-/// Leaves, and fails unless that went well.
+/// Quits and fails unless the exit code is 0.
 #[track_caller]
 fn leave(mut terminal: Terminal) {
     terminal.line("/quit");

@@ -1,4 +1,4 @@
-//! Keys in a conversation: completion, history, interruptions, and what is typed meanwhile.
+//! Keys in a conversation: completion, history, interruptions, and type-ahead.
 #![cfg(target_os = "linux")]
 
 use serde_json::json;
@@ -7,7 +7,7 @@ use crate::scripted::{last_session, results, scripted_home, steps};
 use crate::switchboard::fixture;
 use crate::terminal::{CTRL_C, CTRL_D, Terminal, UP};
 
-/// An answer of which a little comes at once and the rest only after a very long time.
+/// Returns an answer that begins at once and takes a very long time to finish.
 fn slow_answer() -> serde_json::Value {
     json!({"text": format!("It begins {}", "and goes on ".repeat(100)), "chunk": 10, "delayMs": 300})
 }

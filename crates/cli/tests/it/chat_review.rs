@@ -1,4 +1,4 @@
-//! The review menu and the question whether to go on, inside a conversation.
+//! The review menu and the prompt whether to continue, inside a conversation.
 #![cfg(target_os = "linux")]
 
 use serde_json::{Value, json};
@@ -7,10 +7,11 @@ use crate::scripted::{last_session, results, scripted_home};
 use crate::switchboard::{Switchboard, fixture};
 use crate::terminal::{CTRL_C, ESCAPE, Terminal};
 
-/// The end of the menu: when it is there, a key answers.
+/// The end of the menu: once it is shown, a key answers.
 const MENU: &str = "[e] edit the arguments";
 
-/// A home with a server `notes` that keeps a journal, and a model that says these turns.
+/// Returns a home with a server `notes` that keeps a journal, and a model scripted with these
+/// turns.
 fn notes(settings: &Value, turns: &Value) -> Switchboard {
     let switchboard = Switchboard::new();
     let journal = switchboard.text_path("journal");
@@ -20,7 +21,7 @@ fn notes(settings: &Value, turns: &Value) -> Switchboard {
     switchboard
 }
 
-/// The turn that wants this written.
+/// Returns a turn that asks to write these keys.
 fn write(expect: &[&str], keys: &[&str]) -> Value {
     let call = |key: &&str| json!({"name": "notes__write", "arguments": {"key": key}});
     json!({"expect": expect, "calls": keys.iter().map(call).collect::<Vec<_>>()})
@@ -117,7 +118,7 @@ fn what_is_always_allowed_is_asked_again_while_the_switch_is_off() {
     quit(terminal);
 }
 
-/// An editor that replaces the file by the text of the first of these files that is still there.
+/// Returns an editor that replaces the file with the first of these texts that it has not used yet.
 fn editor(switchboard: &Switchboard, texts: &[&str]) -> String {
     for (number, text) in texts.iter().enumerate() {
         switchboard.write(&format!("edit-{number}"), text);
@@ -257,7 +258,7 @@ fn reading_a_resource_is_asked_about_and_cannot_always_be_allowed() {
     quit(terminal);
 }
 
-/// Three calls of tools that are not there, and what follows.
+/// Returns three calls of missing tools, and the turn that follows.
 fn three_mistakes(then: &Value) -> Value {
     let mistake =
         |number| json!({"calls": [{"name": format!("no_such_{number}"), "arguments": {}}]});

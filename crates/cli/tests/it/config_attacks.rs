@@ -1,4 +1,4 @@
-//! Configuration written by others: nothing of it runs, moves or agrees to anything by itself.
+//! Configuration written by others: nothing in it runs, moves or approves anything on its own.
 
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ fn cf_01_a_repository_starts_nothing_however_it_is_looked_at() {
     assert_eq!(switchboard.status("it")[0], "needs approval");
     let listed = switchboard.json(&["servers"]);
     assert!(!listed.to_string().contains("other"), "{listed}");
-    // A person who sits at the terminal gets no server either.
+    // A person at the terminal gets no server either.
     #[cfg(target_os = "linux")]
     {
         switchboard.in_terminal(&["tools"]).finish_within(TEST_TIMEOUT);
@@ -177,7 +177,7 @@ fn cf_03_a_repository_cannot_approve_its_own_servers() {
     entry["dangerous"] = json!(["eval"]);
     let file = switchboard.path("switchboard.json");
     project(&switchboard, &entry);
-    // The very file that an approval makes, where a repository could put it.
+    // The very file that an approval writes, placed where a repository could put it.
     switchboard.run(&["servers", "approve", "it"]).expect(0);
     let kept = switchboard.folder().join("own/state/approvals.json");
     let approvals = std::fs::read_to_string(&kept).unwrap();
@@ -248,7 +248,7 @@ fn cf_03_a_repository_cannot_allow_its_own_tools_or_take_reviews_away() {
     "#);
     let review = ["call", "it", "echo", "text=a", "--review"];
     switchboard.run(&review).expect(5);
-    // What a person answered here counts, in the same file.
+    // An "always" that a person answers here counts, in the same file.
     #[cfg(target_os = "linux")]
     {
         switchboard.run_typed(&review, &[("[a] always", "a")]).expect(0);
@@ -332,7 +332,7 @@ fn cf_07_an_approval_is_for_the_real_file_whatever_the_path_to_it_is() {
     std::fs::remove_file(&link).unwrap();
     std::os::unix::fs::symlink(&other, &link).unwrap();
     assert_eq!(approved_in(&link), false);
-    // And so is a spelling that another file system would take for the same.
+    // So is a spelling that another file system would treat as the same name.
     for name in ["Work", "work.", "WORK"] {
         let folder = switchboard.folder().join(name);
         std::fs::create_dir(&folder).unwrap();
@@ -371,7 +371,7 @@ fn cf_09_a_file_that_can_be_read_in_two_ways_is_refused_with_a_reason() {
         let reason = reason.trim_start_matches('(');
         assert!(told.contains(reason), "no `{reason}` in {told}");
     }
-    // A byte order mark and comments are read by the one reader that there is.
+    // A byte order mark and comments are handled by the only parser that reads the file.
     let text = "\u{feff}{ // note\n\"mcpServers\": {\"it\": {\"command\": \"a\" /* \"command\": \"b\" */}}}";
     switchboard.write("switchboard.json", text);
     let shown = switchboard.json(&["servers", "show", "it"]);

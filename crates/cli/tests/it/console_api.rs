@@ -1,4 +1,4 @@
-//! Every answer of the JSON API is as its served description says.
+//! Every answer of the JSON API conforms to its served description.
 
 use std::collections::BTreeSet;
 
@@ -11,7 +11,7 @@ use crate::serve_client::until;
 use crate::switchboard::{Switchboard, fixture};
 use crate::told_server;
 
-/// A console with servers of several kinds, one of them broken, and a model.
+/// Returns a console with servers of several kinds, one of them broken, and a model.
 fn whole(arguments: &[&str]) -> (Switchboard, Person) {
     let turns = json!([
         {"calls": [{"name": "echo__add", "arguments": {"a": 1, "b": 2}}]},
@@ -36,7 +36,7 @@ fn whole(arguments: &[&str]) -> (Switchboard, Person) {
     (switchboard, person)
 }
 
-/// Acts, and gives what is answered; whether it fits its schema is looked at for all.
+/// Performs an action and returns its answer; every answer is validated against its schema.
 fn done(person: &Person, path: &str, body: &Value) -> Value {
     let reply = person.act(path, body);
     assert_eq!(reply.status, 200, "{path} {reply:?}");
@@ -143,7 +143,7 @@ fn whatever_is_done_answers_as_described() {
     until(|| person.ask("servers/extra")["state"] == "ready");
     done(&person, "servers/extra/restart", &json!({}));
     done(&person, "pins/revoke", &json!({"server": "echo", "name": "add"}));
-    // The server that was added here is held as well: nobody has agreed to what it offers.
+    // The server added here is held as well: its definitions have not been approved.
     let held_of = |server: &str| {
         let held = person.ask("pins");
         let of_server = held.as_array().unwrap().iter().find(|held| held["server"] == server);

@@ -1,4 +1,4 @@
-//! Apps of tools in the web console: a page of the server in a frame that is never ours.
+//! Apps of tools in the web console: a page of the server in a frame of a foreign origin.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::serve_client::{Request, until};
 use crate::switchboard::Switchboard;
 use crate::told_server;
 
-/// A page that greets, shows what it is told, calls a tool, and tries what it must not.
+/// A page that greets, shows the messages it receives, calls a tool, and tries forbidden actions.
 pub(crate) const PAGE: &str = r#"<!doctype html><title>app</title><p id="said">nothing yet</p>
 <p id="called"></p><p id="tried"></p><script>
 let next = 1;
@@ -35,7 +35,7 @@ ask("ui/initialize", { protocolVersion: "2026-01-26", appInfo: { name: "a", vers
   .then(() => parent.postMessage({ jsonrpc: "2.0", method: "ui/notifications/initialized" }, "*"));
 </script>"#;
 
-/// A server with an app.
+/// Answers as a server with an app.
 pub(crate) fn says(method: &str, params: &Value) -> Result<Value, String> {
     let schema = json!({"type": "object", "properties": {"who": {"type": "string"}}});
     match method {

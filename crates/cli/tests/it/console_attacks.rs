@@ -1,4 +1,4 @@
-//! Attacks on the web console; a test's name begins with its row of the list of attacks.
+//! Attacks on the web console; a test's name begins with its row in the list of attacks.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::switchboard::{Switchboard, fixture};
 
 const TEXT: &str = "<img src=x onerror=alert(1)>\"'><script>alert(2)</script>";
 
-/// The pages, and what the API tells.
+/// The pages and the readable paths of the API.
 const LOOKED_AT: &[&str] = &[
     "/",
     "/servers",
@@ -52,7 +52,7 @@ const LOOKED_AT: &[&str] = &[
     "/api/v1/sessions/x/events",
 ];
 
-/// What the API does.
+/// The paths of the API that perform actions.
 const ACTS: &[&str] = &[
     "/api/v1/servers/one/restart",
     "/api/v1/servers/one/enable",
@@ -92,7 +92,7 @@ const ACTS: &[&str] = &[
     "/api/v1/sign-out",
 ];
 
-/// Everything that can be asked for, as the API's own document says, and the pages.
+/// Returns every request that the API's own document describes, and the pages.
 fn every_place() -> Vec<Request> {
     let get = LOOKED_AT.iter().map(|path| Request::new("GET", path));
     let post = ACTS.iter().map(|path| {
@@ -101,7 +101,7 @@ fn every_place() -> Vec<Request> {
     get.chain(post).collect()
 }
 
-/// Places for everybody; they are checked for names all the same.
+/// Returns requests to public paths; their `Host` and `Origin` headers are checked as well.
 fn open_places() -> Vec<Request> {
     vec![
         Request::new("GET", "/assets/style.css"),
@@ -146,7 +146,7 @@ fn lb_01_the_console_is_refused_under_another_host_everywhere() {
 #[test]
 fn lb_02_a_page_of_another_origin_gets_nothing_from_the_console() {
     let (switchboard, person) = traced_console();
-    // Another port of this machine is another page, too.
+    // Another port of this machine is another origin, too.
     for origin in ["https://evil.example", "null", "http://127.0.0.1:1", "http://localhost:8808"] {
         for request in every_place().into_iter().chain(open_places()) {
             let request = with_session(&person, request).with("Origin", origin);

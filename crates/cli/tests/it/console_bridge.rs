@@ -8,7 +8,7 @@ use crate::scripted::scripted_home;
 use crate::serve_client::ServingGateway;
 use crate::told_server;
 
-/// An app that does one thing of the extension for each of its buttons, and notes what comes of it.
+/// An app with one button per feature of the extension; it notes the result of each.
 const PAGE: &str = r#"<!doctype html><html lang="en"><title>app</title><h1>An app</h1>
 <p id="said"></p><p id="modes"></p><p id="mode">new</p><p id="context"></p><p id="answer"></p><p id="error"></p>
 <script>

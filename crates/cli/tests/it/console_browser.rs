@@ -1,4 +1,4 @@
-//! The web console in a real browser: each page's story, against servers in processes of their own.
+//! The web console in a real browser: one story per page, with servers in their own processes.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::process::Command;
@@ -14,10 +14,11 @@ use crate::switchboard::{Switchboard, fixture};
 use crate::testenv::{NODE, everything, installed_path};
 use crate::told_server;
 
-/// A browser needs long where other tests run beside it.
+/// How long a browser story may take; browsers are slow while other tests run.
 const BROWSING: Duration = Duration::from_secs(240);
 
-/// What a story saw at the console of `serving`; without what no story should see.
+/// Returns what a story saw at the console of `serving`, without the members for faults: all must
+/// be empty.
 pub(crate) fn browse(serving: &ServingGateway, story: &str, wanted: &[&str]) -> Value {
     let script = format!("{}/../testkit/clients/{story}.mjs", env!("CARGO_MANIFEST_DIR"));
     let mut command = Command::new(installed_path(NODE));
@@ -38,7 +39,7 @@ pub(crate) fn browse(serving: &ServingGateway, story: &str, wanted: &[&str]) -> 
     seen
 }
 
-/// The server with an app, and with a tool whose arguments are deep.
+/// Answers as a server with an app and with a tool whose arguments are deeply nested.
 fn says(method: &str, params: &Value) -> Result<Value, String> {
     if method == "tools/call" && params["name"] == "plan" {
         let text = params["arguments"].to_string();
@@ -112,7 +113,8 @@ fn somebody_looks_adds_tries_approves_and_finds_it_again() {
     assert_eq!(seen, expected);
 }
 
-/// A program that writes down who it is before it serves, and comes only where the gate is open.
+/// Returns a program that writes down its process id and then serves, and that starts only while
+/// the gate exists.
 fn mortal(switchboard: &Switchboard, process: &str, gate: &str) -> String {
     let echo = fixture(&["echo"]);
     let program = switchboard.write(
@@ -227,7 +229,7 @@ fn much_that_happens_leaves_a_page_usable_in_place_and_up_to_date() {
     let serving = ServingGateway::start(&switchboard, &[]);
     serving.wait_for_tool(None, "echo__echo");
     let seen = browse(&serving, "console_flood", &["echo__echo", "1000", "1500"]);
-    // Whoever falls behind is told that something was missed.
+    // A client that falls behind gets a notice about missed events.
     assert!(seen["events"].as_u64() >= Some(3_000) || seen["missed"] != 0, "{seen}");
     assert_eq!(seen["moved"], 0, "what is read stays in place: {seen}");
     for (page, rows) in [("overview", 8), ("calls", 50)] {

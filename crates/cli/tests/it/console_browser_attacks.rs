@@ -1,4 +1,4 @@
-//! Attacks on somebody at the console, in a real browser; a test's name begins with its rows of the
+//! Attacks on a person at the console, in a real browser; a test's name begins with its rows in the
 //! list of attacks.
 
 use serde_json::{Value, json};
@@ -8,12 +8,12 @@ use crate::serve_client::ServingGateway;
 use crate::switchboard::{Switchboard, fixture};
 use crate::told_server;
 
-/// A point, as a picture.
+/// A picture of a single point.
 const POINT: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 /// A drawing that would run a script, in base64.
 const DRAWING: &str = "PHN2ZyB4bWxucz0iaHR0cDovL3d3dy53My5vcmcvMjAwMC9zdmciPjxzY3JpcHQ+YWxlcnQoMSk8L3NjcmlwdD48L3N2Zz4=";
 
-/// A server whose every word tries to be more than text.
+/// Answers as a server whose every text tries to be more than text.
 fn says(method: &str, params: &Value) -> Result<Value, String> {
     let markup = "<img src=x onerror=alert(1)><script>alert(2)</script>";
     let schema = json!({"type": "object", "properties": {markup: {

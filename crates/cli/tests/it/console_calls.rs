@@ -1,4 +1,4 @@
-//! The record through the web console: found by every filter, exported, made again; what waits.
+//! The record in the web console: found by every filter, exported, repeated; pending calls.
 
 use std::thread;
 
@@ -12,7 +12,7 @@ use crate::testenv;
 
 fn echo(arguments: &[&str]) -> (Switchboard, Person) {
     let switchboard = Switchboard::new();
-    // An "always" counts only where this is on.
+    // An "always" counts only if this is on.
     let settings = json!({"autoApprove": true});
     let config = json!({"mcpServers": {"echo": fixture(&["echo"])}, "settings": settings});
     switchboard.write_config(&config.to_string());

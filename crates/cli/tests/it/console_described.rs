@@ -1,10 +1,10 @@
-//! The API's own description, held against what the API answers: every answer that a test gets.
+//! The API's own description, checked against every answer that a test gets.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Map, Value, json};
 
-/// The served document, with schemas that refuse whatever they do not name.
+/// The served document, with schemas that reject members they do not name.
 pub(crate) struct ApiDescription {
     pub(crate) document: Value,
 }
@@ -20,7 +20,7 @@ impl ApiDescription {
         Self { document }
     }
 
-    /// The path of the document that a request is to; none if it is not of the API.
+    /// Returns the path in the document that a request matches; `None` outside the API.
     pub(crate) fn matching_path(&self, verb: &str, path: &str) -> Option<String> {
         let plain = path.split('?').next().unwrap_or(path);
         let parts: Vec<&str> = plain.split('/').collect();
@@ -31,11 +31,11 @@ impl ApiDescription {
                 && wanted.len() == parts.len()
                 && wanted.iter().zip(&parts).all(|(a, b)| a.starts_with('{') || a == b)
         });
-        // Words before gaps: `calls/export` is no call.
+        // Literal segments win over placeholders: `calls/export` is not a call.
         fitting.map(|(template, _)| template.clone()).min_by_key(|path| path.matches('{').count())
     }
 
-    /// Holds an answer against what is said of it.
+    /// Checks an answer against its description.
     pub(crate) fn check(&self, verb: &str, path: &str, status: u16, kind: &str, body: &str) {
         let Some(template) = self.matching_path(verb, path) else { return };
         let answers = &self.document["paths"][&template][verb.to_lowercase()]["responses"];
@@ -56,7 +56,7 @@ impl ApiDescription {
         }
     }
 
-    /// Holds the data of an event against what is said of it.
+    /// Checks the data of an event against its description.
     pub(crate) fn check_event(&self, path: &str, data: &str) {
         let template = self.matching_path("GET", path).unwrap();
         let content = &self.document["paths"][&template]["get"]["responses"]["200"]["content"];
@@ -77,14 +77,14 @@ impl ApiDescription {
     }
 }
 
-/// Whether the members of an object are named in the schema around it as well.
+/// Whether an enclosing schema names the members of an object as well.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Within {
     Nothing,
     Another,
 }
 
-/// Lets an object have no members but those that are named.
+/// Rejects members of an object that no schema names.
 fn close(schema: &mut Value, within: Within) {
     let Some(members) = schema.as_object_mut() else { return };
     let names = members.contains_key("properties");
@@ -103,7 +103,7 @@ fn close(schema: &mut Value, within: Within) {
     }
 }
 
-/// Schemas whose members stand beside others in one object.
+/// Returns the schemas whose members share one object with members of another schema.
 fn shared_schemas(document: &Value) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     let mut open = vec![document];

@@ -1,4 +1,4 @@
-//! What the web console knows of servers, tools and arguments, and tells while a call goes on.
+//! The web console's knowledge of servers, tools and arguments, and its reports during a call.
 
 use std::io::Write as _;
 use std::thread;

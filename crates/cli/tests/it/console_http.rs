@@ -1,4 +1,4 @@
-//! The web console over HTTP: signing in, looking, trying, approving.
+//! The web console over HTTP: signing in, reading, trying, approving.
 
 use std::thread;
 

@@ -1,4 +1,4 @@
-//! Somebody at the web console, as a browser would speak for them.
+//! A person at the web console, with requests as a browser would send them.
 
 use std::sync::OnceLock;
 
@@ -8,7 +8,7 @@ use crate::console_described::ApiDescription;
 use crate::serve_client::{Events, Reply, Request, ServingGateway, Site, tool_call};
 use crate::switchboard::Switchboard;
 
-/// A console with somebody who has signed in.
+/// A console with a signed-in person.
 pub(crate) struct Person {
     pub(crate) serving: ServingGateway,
     cookie: String,
@@ -17,7 +17,7 @@ pub(crate) struct Person {
 }
 
 impl Person {
-    /// Starts `serve` with these arguments and signs in by its link.
+    /// Starts `serve` with these arguments and signs in with its link.
     pub(crate) fn at(switchboard: &Switchboard, arguments: &[&str]) -> Self {
         let serving = ServingGateway::start(switchboard, arguments);
         let cookie = sign_in(&serving, &link_path(&serving.console_link()));
@@ -27,12 +27,12 @@ impl Person {
         Self { serving, cookie, token, described: OnceLock::new() }
     }
 
-    /// A request of a page that is signed in.
+    /// Returns a request of a signed-in page.
     pub(crate) fn request(&self, verb: &str, path: &str) -> Request {
         Request::new(verb, path).with("Cookie", &self.cookie)
     }
 
-    /// What the API says of itself.
+    /// Returns the API's description of itself.
     pub(crate) fn api_description(&self) -> &ApiDescription {
         self.described.get_or_init(|| {
             let request = self.request("GET", "/api/v1/openapi.json");
@@ -49,14 +49,14 @@ impl Person {
         reply
     }
 
-    /// What the API says.
+    /// Returns the API's answer to a `GET`.
     pub(crate) fn ask(&self, path: &str) -> Value {
         let reply = self.get(&format!("/api/v1/{path}"));
         assert_eq!(reply.status, 200, "{path} {reply:?}");
         reply.json()
     }
 
-    /// What acts, as the page's script sends it.
+    /// Returns a request that performs an action, as the page's script sends it.
     pub(crate) fn action(&self, path: &str, body: &Value) -> Request {
         self.request("POST", &format!("/api/v1/{path}"))
             .with("Content-Type", "application/json")
@@ -66,7 +66,7 @@ impl Person {
     }
 
     pub(crate) fn act(&self, path: &str, body: &Value) -> Reply {
-        // First: whoever is signed out is told nothing.
+        // Before the action: it may sign the person out, and then the description is refused.
         let described = self.api_description();
         let reply = self.serving.send(&self.action(path, body));
         let kind = reply.header("content-type").unwrap_or_default();
@@ -82,7 +82,7 @@ impl Person {
         reply.json()
     }
 
-    /// What happens, from here on or after an event.
+    /// Opens the stream of events, from this moment or after an event.
     pub(crate) fn listen(&self, last: Option<&str>) -> Events {
         let mut request =
             self.request("GET", "/api/v1/events").with("X-Switchboard-Token", &self.token);
@@ -93,7 +93,7 @@ impl Person {
     }
 }
 
-/// A call of a tool by a client that cannot ask its own person.
+/// Returns a call of a tool by a client that cannot ask its own person.
 pub(crate) fn client_call(tool: &str, arguments: &Value) -> Request {
     let meta = json!({
         "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -105,7 +105,7 @@ pub(crate) fn client_call(tool: &str, arguments: &Value) -> Request {
     tool_call(None, tool, arguments).body(&body)
 }
 
-/// Opens a link; gives the cookie as a browser sends it back.
+/// Opens a link and returns the cookie as a browser sends it back.
 pub(crate) fn sign_in(site: &Site, path: &str) -> String {
     let reply = site.send(&Request::new("GET", path));
     assert_eq!(reply.status, 200, "{reply:?}");
@@ -114,7 +114,7 @@ pub(crate) fn sign_in(site: &Site, path: &str) -> String {
     cookie.split(';').next().unwrap().to_owned()
 }
 
-/// The path and the query of a link.
+/// Returns the path and the query of a link.
 pub(crate) fn link_path(link: &str) -> String {
     let (_, rest) = link.split_once("://").unwrap();
     rest.split_once('/').map(|(_, path)| format!("/{path}")).unwrap()

@@ -7,7 +7,7 @@ use crate::serve_client::until;
 use crate::switchboard::Switchboard;
 use crate::told_server;
 
-/// The beginning of a sound that is a sound by its bytes.
+/// The beginning of a sound file, recognizable by its bytes.
 const WAVE: &str = "UklGRiQAAABXQVZFZm10IA==";
 const PICTURE: &str = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==";
 

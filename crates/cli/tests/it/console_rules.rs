@@ -1,4 +1,4 @@
-//! Rules and pins through the web console: shown, tried, compared, approved.
+//! Rules and pins in the web console: shown, tried, compared, approved.
 
 use serde_json::{Value, json};
 

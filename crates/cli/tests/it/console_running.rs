@@ -1,4 +1,4 @@
-//! Commands of a home in which `serve` runs show what it has, and nobody else learns its key.
+//! Commands in a home in which `serve` runs show its state, and its key stays secret.
 
 use serde_json::{Value, json};
 
@@ -58,7 +58,7 @@ fn a_server_is_restarted_where_it_runs() {
     --- stderr
     server `echo` was restarted by the running `serve`
     ");
-    // A start leaves the handshake and its confirmation.
+    // A start leaves two messages: the handshake and its confirmation.
     assert_eq!(pids(&switchboard).len(), started * 2, "once, in the instance that runs");
     assert_eq!(person.ask("servers/echo")["state"], "ready");
     let refused = switchboard.run(&["servers", "restart", "off"]).expect(5);

@@ -1,4 +1,4 @@
-//! Lists of a home in which `serve` runs are those of its servers, which are started once.
+//! Lists in a home where `serve` runs come from its servers, which are started only once.
 
 use serde_json::{Value, json};
 
@@ -12,7 +12,7 @@ fn start_count(switchboard: &Switchboard) -> usize {
     traced.lines().filter(|line| line.contains("initialize")).count()
 }
 
-/// Without what only whoever sees all servers can find.
+/// Returns the list without the members that only an instance with all servers can find.
 fn plain(mut listed: Value) -> Value {
     for one in listed.as_array_mut().into_iter().flatten() {
         one.as_object_mut().unwrap().remove("found");

@@ -1,4 +1,4 @@
-//! Servers through the web console: added, changed, removed, approved, logged in to and out of.
+//! Servers in the web console: added, changed, removed, approved, logged in to and out of.
 
 use serde_json::{Value, json};
 use switchboard_testkit::OauthFixture;

@@ -1,4 +1,4 @@
-//! Conversations held in the web console: words out, an answer in, reviews on the pages.
+//! Conversations in the web console: a message out, an answer in, reviews on the pages.
 
 use serde_json::{Value, json};
 

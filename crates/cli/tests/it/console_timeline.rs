@@ -1,4 +1,4 @@
-//! One call as a timeline: hooks and progress are recorded, and shown in order wherever a call is.
+//! One call as a timeline: hooks and progress are recorded and shown in order everywhere.
 
 use serde_json::{Value, json};
 
@@ -8,12 +8,12 @@ use crate::hook_scripts::saying;
 use crate::serve_client::{ServingGateway, until};
 use crate::switchboard::{Switchboard, fixture};
 
-/// A secret that nobody should see.
+/// Returns a secret that must not be shown.
 fn token() -> String {
     format!("ghp_{}", "a1B2".repeat(9))
 }
 
-/// A server, a hook before its calls and one after them.
+/// Returns a server with a hook before its calls and one after them.
 fn home_with_hooks() -> Switchboard {
     let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
     let answer = json!({"permission": "allow", "user_message": format!("saw {}", token())});
@@ -27,12 +27,12 @@ fn home_with_hooks() -> Switchboard {
     switchboard
 }
 
-/// Arguments for a thousand reports of progress.
+/// Returns arguments for a thousand progress reports.
 fn thousand() -> Value {
     json!({"ms": 200, "steps": 1_000, "words": format!("row \u{202e}{}", token())})
 }
 
-/// What the steps are, those that follow each other and are alike once.
+/// Returns the kinds of the steps, with consecutive duplicates removed.
 fn kinds(steps: &Value) -> Vec<String> {
     let steps = steps.as_array().unwrap().iter();
     let mut kinds: Vec<String> =
@@ -41,7 +41,7 @@ fn kinds(steps: &Value) -> Vec<String> {
     kinds
 }
 
-/// Whether these stand in a text in this order.
+/// Fails unless these parts occur in the text in this order.
 fn in_order(text: &str, parts: &[&str]) {
     let mut rest = text;
     for part in parts {

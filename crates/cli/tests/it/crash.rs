@@ -1,4 +1,4 @@
-//! `kill -9` leaves no server behind, and the next run knows what may have happened.
+//! `kill -9` leaves no server behind, and the next run knows which calls may have happened.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ fn a_killed_switchboard_leaves_no_process_and_its_call_becomes_unknown() {
     let switchboard = Switchboard::new();
     let journal = switchboard.text_path("journal");
     let trace = switchboard.text_path("trace");
-    // The server has a child in a session of its own, which a group signal does not reach.
+    // The server has a child in its own session, which a group signal does not reach.
     let fault = if cfg!(target_os = "linux") { "grandchild-setsid" } else { "grandchild" };
     let arguments = ["flaky", "--fault", fault, "--journal", &journal, "--trace", &trace];
     switchboard.configure(&json!({"echo": fixture(&arguments), "other": fixture(&["echo"])}));

@@ -1,4 +1,4 @@
-//! Entries that run program text, load other code or fetch whatever there is: nothing runs unasked.
+//! Entries that run program text, load other code or fetch anything: nothing runs unasked.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,7 @@ use crate::running::started_pids;
 use crate::switchboard::{Switchboard, fixture};
 use crate::transcript::{redacted, transcript};
 
-/// A script that says that it ran and then is a server.
+/// Returns a script that runs these lines and then becomes a server.
 fn script(switchboard: &Switchboard, name: &str, more: &str) -> String {
     let program = switchboard_testkit::binary();
     let text = format!("#!/bin/sh\n{more}\nexec '{}' echo\n", program.display());
@@ -243,7 +243,7 @@ fn sc_01_a_package_without_a_version_is_noted_and_under_strict_refused() {
         let shown = looked.json(&["servers", "show", name]);
         assert_eq!(shown["findings"][0]["word"], "unpinned", "{shown}");
     }
-    // An alias is no version of its own.
+    // An alias does not pin a version.
     entries["alias"] = json!({"command": "npx", "args": ["good@npm:bad@1.0.0"], "disabled": true});
     switchboard.configure(&entries);
     for name in ["npx", "uvx", "docker"] {
@@ -293,7 +293,7 @@ fn sc_01_packages_from_another_place_are_noted_and_under_strict_refused() {
     for (name, ..) in lines {
         assert_eq!(switchboard.status(name)[0], "failed", "{name}");
     }
-    // The same by a variable is agreed to by name.
+    // The same through a variable needs approval by name.
     let mut entry = entry("npx -y pkg@1.2.3");
     entry["env"] = json!({"npm_config_registry": "https://packages.invalid"});
     switchboard.configure(&json!({"it": entry}));
@@ -367,7 +367,7 @@ fn sc_03_a_package_that_the_records_know_to_be_bad_is_refused() {
     // There are no records of that kind: unknown is not the same as clean.
     let shown = switchboard.json(&["servers", "show", "python"]);
     assert_eq!(shown["findings"][0]["word"], "unknown", "{shown}");
-    // Records that cannot be read are no reason to go on without them.
+    // Unreadable records block the server instead of being ignored.
     switchboard.write("records/broken.json", "{");
     assert_eq!(switchboard.status("older")[0], "failed");
     switchboard.write("switchboard.json", r#"{"settings": {"badPackages": "/nowhere"}}"#);

@@ -1,4 +1,4 @@
-//! `switchboard demo`: the loop with nothing configured.
+//! `switchboard demo`: the loop without any configuration.
 
 use crate::switchboard::Switchboard;
 use crate::transcript::transcript;
@@ -153,7 +153,7 @@ mod at_a_terminal {
             (&[(LIST, "r"), (READ, "s")], NOT_READ),
         ] {
             let ran = run_with_answers(answers).expect(0);
-            // Lines are filled to the width of the terminal, so words may be apart.
+            // Lines are wrapped to the width of the terminal, so words may be apart.
             let words = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(words.contains(said), "{answers:?}: {ran:?}");
         }
@@ -169,7 +169,7 @@ mod at_a_terminal {
         assert!(!ran.stdout.contains("That was the loop"), "it was not: {ran:?}");
     }
 
-    /// The program itself, below the one that gives it a terminal.
+    /// Returns the process id of the program itself, below the one that gives it a terminal.
     fn program(terminal: &RunningProcess) -> u32 {
         let mut open = vec![terminal.pid()];
         while let Some(pid) = open.pop() {

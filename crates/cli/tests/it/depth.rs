@@ -1,4 +1,4 @@
-//! Results that nest deeper than any parser follows pass untouched, and what cannot pass is refused.
+//! Results nested deeper than any parser allows pass untouched or are refused.
 
 use serde_json::json;
 
@@ -11,7 +11,7 @@ fn nested_json() -> String {
     format!("{}0{}", "[".repeat(LEVELS), "]".repeat(LEVELS))
 }
 
-/// A result with a text and something very deep beside it.
+/// Returns a result with a text and a very deeply nested value.
 fn deep() -> String {
     let content = r#""content":[{"type":"text","text":"from the deep"}]"#;
     format!(r#"{{{content},"structuredContent":{{"a":{}}}}}"#, nested_json())

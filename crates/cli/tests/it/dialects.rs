@@ -1,4 +1,4 @@
-//! `import`, `export` and `connect`: servers of other products come and go, in a home made up for it.
+//! `import`, `export` and `connect`: servers of other products, in a home made up for the test.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -21,7 +21,7 @@ fn read(path: &PathBuf) -> String {
     std::fs::read_to_string(path).unwrap()
 }
 
-/// A home in which four products are installed, and one file is broken.
+/// Returns a home in which four products are installed, and one file is broken.
 fn lived_in() -> Switchboard {
     let switchboard = Switchboard::new();
     let fixture = switchboard_testkit::binary();
@@ -288,7 +288,7 @@ fn a_product_is_led_to_the_gateway_and_back() {
     assert_eq!(entry["args"], json!(["serve", "--stdio"]));
     assert_eq!(entry["env"]["SWITCHBOARD_HOME"], json!(switchboard.folder().join("own")));
 
-    // What was written is what runs.
+    // The written entry is a command line that runs.
     let mut command = std::process::Command::new(entry["command"].as_str().unwrap());
     command.args(["serve", "--stdio"]);
     switchboard.surround(&mut command);
@@ -305,7 +305,7 @@ fn a_product_is_led_to_the_gateway_and_back() {
     running.close_input();
     running.finish_within(crate::running::TEST_TIMEOUT).expect(0);
 
-    // Nobody takes us for a server of somebody else.
+    // `import` recognizes Switchboard's own entry and does not offer it as a foreign server.
     let plan = switchboard.json(&["import", "--dry-run"]);
     assert_eq!(actions(&plan), ["claude-code switchboard: ourselves -"]);
 

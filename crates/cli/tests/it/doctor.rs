@@ -1,4 +1,4 @@
-//! `doctor` names what is wrong with each server and what to do about it.
+//! `doctor` names the fault of each server and its remedy.
 
 use serde_json::{Value, json};
 use switchboard_testkit::HttpFixture;
@@ -7,8 +7,7 @@ use crate::remote_server::free_port;
 use crate::switchboard::{Switchboard, fixture};
 use crate::transcript::{redacted, transcript};
 
-/// Servers that fail in every way that has a hint of its own, one that is well and one that is
-/// disabled.
+/// One server for every failure that has its own hint, a healthy one and a disabled one.
 struct AilingServers {
     switchboard: Switchboard,
     _page: HttpFixture,

@@ -1,4 +1,4 @@
-//! What a server gives is written inside the roots, under a plain name, once and whole.
+//! Files from a server are written inside the roots, under a plain name, once and complete.
 
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 
@@ -13,7 +13,7 @@ fn echo() -> Switchboard {
     Switchboard::with(&json!({"echo": fixture(&["echo"])}))
 }
 
-/// Reads the text resource into a file; gives the exit code and what was said.
+/// Reads the text resource into a file; returns the exit code and standard error.
 fn read_into(switchboard: &Switchboard, file: &str) -> (i32, String) {
     let ran = switchboard.run(&["resources", "read", "echo", TEXT, "--output", file]);
     (ran.code, ran.stderr)
@@ -41,7 +41,7 @@ fn fs_01_nothing_is_written_outside_the_roots() {
     check_refused(&switchboard, &[absolute.to_str().unwrap(), "/tmp/switchboard-outside"]);
     assert_eq!(remaining_files(&switchboard.folder().join(".ssh")), [""; 0]);
     assert!(!absolute.exists());
-    // The same place as a root is fine.
+    // The same place is accepted once it is in a root.
     let root = switchboard.folder().to_str().unwrap().to_owned();
     let words = ["resources", "read", "echo", TEXT, "--root", &root, "--output"];
     switchboard.run(&[&words[..], &[absolute.to_str().unwrap()]].concat()).expect(0);
@@ -75,7 +75,7 @@ fn fs_02_names_that_programs_run_or_trust_are_protected_inside_the_roots_too() {
         "sub.ｐth",
     ];
     check_refused(&switchboard, &files);
-    // The host's own folder, even where a root holds it.
+    // The host's own folder is refused even if it is inside a root.
     let root = switchboard.folder().to_str().unwrap().to_owned();
     switchboard.set("SWITCHBOARD_HOME", &format!("{root}/own"));
     let own = format!("{root}/own/policy.json");

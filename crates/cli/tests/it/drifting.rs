@@ -1,10 +1,10 @@
-//! A server that offers something else from one moment to the next.
+//! A server whose definitions change from one moment to the next.
 
 use serde_json::{Value, json};
 
 use crate::switchboard::{Switchboard, fixture};
 
-/// A server that changes its mind: what it offers is laid over by a file.
+/// A server whose definitions a file overlays, so that a test can change them.
 pub(crate) struct DriftingServer {
     pub(crate) switchboard: Switchboard,
 }
@@ -35,18 +35,18 @@ impl DriftingServer {
         fixture(&["echo", "--overlay", &overlay, "--trace", &trace])
     }
 
-    /// What the server offers differently from here on.
+    /// Sets the overlay on the server's definitions from this point on.
     pub(crate) fn offers(&self, overlay: &Value) {
         self.switchboard.write("overlay", &overlay.to_string());
     }
 
-    /// How many calls have reached the server.
+    /// Returns how many calls have reached the server.
     pub(crate) fn calls_reached(&self) -> usize {
         let trace = std::fs::read_to_string(self.switchboard.path("trace")).unwrap_or_default();
         trace.lines().filter(|line| line.contains(r#"method\":\"tools/call"#)).count()
     }
 
-    /// Calls with a server of its own, which offers what it does from here on.
+    /// Calls a separate instance of the server, with the definitions in force now.
     pub(crate) fn echo(&self, code: i32) -> Value {
         self.switchboard.call(&["srv", "echo", "text=a", "--no-running"], code)
     }

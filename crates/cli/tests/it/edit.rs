@@ -1,4 +1,4 @@
-//! `servers add`, `remove`, `enable` and `disable` change the file and keep what people wrote.
+//! `servers add`, `remove`, `enable` and `disable` change the file and keep people's own text.
 
 use crate::switchboard::Switchboard;
 use crate::transcript::transcript;
@@ -93,7 +93,7 @@ fn a_name_that_is_taken_is_replaced_only_on_request() {
     error: unknown server `frist`
     hint: did you mean `first`?
     ");
-    // An address that cannot be one is no command either.
+    // A malformed address is not taken for a command either.
     let odd = switchboard.run(&["servers", "add", "odd", "ftp://example.com"]).expect(3);
     insta::assert_snapshot!(transcript(&odd), @"
     exit status 3

@@ -1,4 +1,4 @@
-//! Editors and agents over gRPC: calls, servers, the index, and what is kept from guests.
+//! Editors and agents over gRPC: calls, servers, the index, and the limits for guests.
 
 use std::os::unix::fs::PermissionsExt as _;
 
@@ -85,7 +85,7 @@ fn a_list_of_resources_that_cannot_be_had_says_why() {
         reason.starts_with("server `new` is in quarantine until a person approves it"),
         "{reason}"
     );
-    // Of all servers together, what is there is listed.
+    // The list over all servers has the resources of those that are available.
     assert!(client.ask("ListResources", json!({}))["success"].is_object());
 }
 
@@ -331,7 +331,7 @@ fn a_guest_needs_a_token_and_sees_what_it_is_given() {
     ] {
         assert_eq!(guest.code(rpc, request), "PERMISSION_DENIED", "{rpc}");
     }
-    // What waits because of one guest is nothing for another.
+    // A pending review of one guest is invisible to another.
     let mut neighbour = Client::with_token(&served, &other);
     let ((stream, _), (aside, _)) = (guest.listen(), neighbour.listen());
     let calling = guest.begin("CallTool", direct("echo", "write", &json!({"key": "a"})));
@@ -346,7 +346,7 @@ fn a_guest_needs_a_token_and_sees_what_it_is_given() {
     assert_eq!(guest.ask("AnswerReview", answer("RUN")), json!({}));
     assert_eq!(guest.end(calling)["result"], success("wrote a"));
     assert_eq!(neighbour.count(aside, "review"), 0);
-    // A token that is taken back ends what its guest has open.
+    // Revoking a token ends the streams that its guest has open.
     switchboard.run(&["tokens", "revoke", "ci"]).expect(0);
     assert_eq!(guest.end(stream), json!("ended"));
     assert_eq!(guest.code("ListServers", json!({})), "UNAUTHENTICATED");
@@ -420,7 +420,7 @@ fn the_index_on_disk_follows_the_catalog() {
     let grown = folder.join("tools/grown_1.json");
     assert!(!grown.exists());
     client.ask("CallTool", direct("echo", "grow", &json!({})));
-    // What nobody approved yet is no part of the catalog.
+    // Unapproved definitions are not part of the catalog.
     let approved = || {
         switchboard.run(&["pins", "approve", "echo"]);
         there(&grown)

@@ -1,4 +1,4 @@
-//! `switchboard serve --grpc` in a process of its own, and a client in Python that makes requests.
+//! `switchboard serve --grpc` in its own process, and a Python client that sends requests.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,20 +10,20 @@ use crate::running::{Ran, RunningProcess, TEST_TIMEOUT};
 use crate::switchboard::{Switchboard, fixture};
 use crate::testenv::installed_path;
 
-/// A running service; it is killed when the value is dropped.
+/// A running service, killed on drop.
 pub(crate) struct ServedGrpc {
     pub(crate) running: RunningProcess,
-    /// Where it listens.
+    /// The address that it listens on.
     pub(crate) place: String,
 }
 
 impl ServedGrpc {
-    /// Starts it on its usual socket, and waits until it listens.
+    /// Starts the service on its usual socket and waits until it listens.
     pub(crate) fn start(switchboard: &Switchboard, arguments: &[&str]) -> Self {
         Self::with(switchboard, &[&["--grpc"], arguments].concat())
     }
 
-    /// The same, on a port of this machine.
+    /// Starts the service on a port of this machine instead.
     pub(crate) fn on_port(switchboard: &Switchboard) -> Self {
         Self::with(switchboard, &["--grpc", "127.0.0.1:0"])
     }
@@ -35,7 +35,7 @@ impl ServedGrpc {
         Self { running, place }
     }
 
-    /// The path of its socket.
+    /// Returns the path of its socket.
     pub(crate) fn socket(&self) -> &Path {
         Path::new(self.place.strip_prefix("unix:").unwrap())
     }
@@ -46,7 +46,7 @@ impl ServedGrpc {
     }
 }
 
-/// A client; it is ended when the value is dropped.
+/// A client, ended on drop.
 pub(crate) struct Client {
     running: RunningProcess,
     next: u64,
@@ -70,12 +70,12 @@ impl Client {
         Self { running: RunningProcess::start(&mut command), next: 1, _generated: generated }
     }
 
-    /// Makes a request, and gives its number.
+    /// Sends a request and returns its number.
     pub(crate) fn begin(&mut self, rpc: &str, request: Value) -> u64 {
         self.say(json!({"rpc": rpc, "request": request}))
     }
 
-    /// Waits for what a request comes to.
+    /// Waits for the outcome of a request.
     pub(crate) fn end(&self, number: u64) -> Value {
         let line = self.running.wait_for_line(|line| {
             let told: Value = serde_json::from_str(line).unwrap_or_default();
@@ -88,36 +88,36 @@ impl Client {
         }
     }
 
-    /// Makes a request, and waits for what it comes to.
+    /// Sends a request and waits for its outcome.
     pub(crate) fn ask(&mut self, rpc: &str, request: Value) -> Value {
         let number = self.begin(rpc, request);
         self.end(number)
     }
 
-    /// The code that a request fails with.
+    /// Returns the code that a request fails with.
     pub(crate) fn code(&mut self, rpc: &str, request: Value) -> String {
         let told = self.ask(rpc, request);
         told["code"].as_str().unwrap_or_else(|| panic!("{rpc}: {told}")).to_owned()
     }
 
-    /// Gives a request up.
+    /// Cancels a request.
     pub(crate) fn cancel(&mut self, number: u64) {
         self.running.say(&format!("{}\n", json!({"cancel": number})));
     }
 
-    /// Opens a stream of events; gives its number here and its name there.
+    /// Opens a stream of events; returns its number in this client and its name in the service.
     pub(crate) fn listen(&mut self) -> (u64, String) {
         let number = self.say(json!({"listen": {}}));
         let opened = self.event(number, "opened");
         (number, opened["stream_id"].as_str().unwrap().to_owned())
     }
 
-    /// The first event of a kind on a stream.
+    /// Returns the first event of a kind on a stream.
     pub(crate) fn event(&self, stream: u64, kind: &str) -> Value {
         self.event_where(stream, kind, |_| true)
     }
 
-    /// The first event of a kind on a stream that is as wanted.
+    /// Returns the first event of a kind on a stream that satisfies a condition.
     pub(crate) fn event_where(
         &self,
         stream: u64,
@@ -134,14 +134,14 @@ impl Client {
         of(&line).unwrap()
     }
 
-    /// How many events of a kind a stream has had so far.
+    /// Returns how many events of a kind a stream has had so far.
     pub(crate) fn count(&self, stream: u64, kind: &str) -> usize {
         let heard = self.running.output_text();
         let told = heard.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
         told.filter(|told| told["id"] == stream && told["event"].get(kind).is_some()).count()
     }
 
-    /// Asks for something that is no request of the host's service.
+    /// Sends a request that is outside the host's service.
     pub(crate) fn other(&mut self, what: &str) -> Value {
         let number = self.say(json!({ what: 1 }));
         self.end(number)
@@ -168,12 +168,13 @@ impl Client {
     }
 }
 
-/// A call of a tool by server and name.
+/// Returns a call of a tool by server and name.
 pub(crate) fn direct(server: &str, tool: &str, arguments: &Value) -> Value {
     json!({"direct": {"server": server, "tool_name": tool, "tool_args": arguments}})
 }
 
-/// The fixture `echo`, whose tools may run unless a rule of the case says otherwise.
+/// Returns a home with the fixture `echo`, whose tools may run unless a rule of the case says
+/// otherwise.
 pub(crate) fn echo(rules: &[(&str, &str)]) -> Switchboard {
     let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
     let rules = rules.iter().map(|(effect, target)| json!({"effect": effect, "target": target}));
@@ -181,12 +182,12 @@ pub(crate) fn echo(rules: &[(&str, &str)]) -> Switchboard {
     switchboard
 }
 
-/// The same, and all of them may.
+/// Returns a home with the fixture `echo` in which a rule allows all its tools.
 pub(crate) fn home_with_rules() -> Switchboard {
     echo(&[("allow", "echo/*")])
 }
 
-/// A service with a client to which `echo` is there.
+/// Returns a service with a client that sees `echo`.
 pub(crate) fn with_client(switchboard: &Switchboard) -> (ServedGrpc, Client) {
     let served = ServedGrpc::start(switchboard, &[]);
     let mut client = Client::new(&served);
@@ -194,7 +195,7 @@ pub(crate) fn with_client(switchboard: &Switchboard) -> (ServedGrpc, Client) {
     (served, client)
 }
 
-/// A result that is one text.
+/// Returns a result with a single text.
 pub(crate) fn success(text: &str) -> Value {
     json!({"success": {"content": [{"text": {"text": text}}]}})
 }

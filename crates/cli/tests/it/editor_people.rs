@@ -1,4 +1,4 @@
-//! What people are asked for the sake of calls over gRPC, and how they answer.
+//! Questions to people on behalf of gRPC calls, and their answers.
 
 use serde_json::{Value, json};
 
@@ -120,7 +120,7 @@ fn what_is_asked_under_a_lease_goes_to_its_stream_alone() {
         "content": {"answer": "this"}, "action": "ELICITATION_ACTION_ACCEPT"});
     assert_eq!(client.ask("AnswerElicitation", answer), json!({}));
     assert_eq!(client.end(calling)["result"], success("this"));
-    // The other stream has heard of everything up to the end of that call, but not of this.
+    // The other stream received everything up to the end of that call except this question.
     client.event(second, "call_finished");
     let heard = ["lease_elicitation", "elicitation"].map(|kind| client.count(second, kind));
     assert_eq!((heard, client.count(first, "elicitation")), ([0, 0], 0));

@@ -1,4 +1,4 @@
-//! The socket for editors is the owner's: what the host itself started is not let in.
+//! The socket for editors belongs to the owner: processes that the host started are rejected.
 
 use serde_json::json;
 
@@ -9,7 +9,7 @@ use crate::switchboard::Switchboard;
 fn a_server_does_not_pass_for_the_owner_of_its_host() {
     let switchboard = Switchboard::new();
     let socket = switchboard.text_path("host.sock");
-    // The beginning of HTTP/2: whoever is let in is answered with settings.
+    // The HTTP/2 connection preface: an accepted client is answered with settings.
     let client = format!(
         r#"use Socket;
            for (1..300) {{
@@ -36,7 +36,7 @@ fn a_server_does_not_pass_for_the_owner_of_its_host() {
     let running = switchboard.start(&["serve", "--json", "--grpc", &place]);
     running.first_line();
     assert_eq!(told().as_deref(), Some("0"), "a server was let in");
-    // Others of the same user are.
+    // Other processes of the same user are accepted.
     std::fs::remove_file(switchboard.path("told")).unwrap();
     let mut command = std::process::Command::new("perl");
     command.arg(&script).current_dir(switchboard.path("."));

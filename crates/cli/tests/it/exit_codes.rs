@@ -1,4 +1,4 @@
-//! The exit code says how a call ended.
+//! The exit code reports how a call ended.
 
 use serde_json::json;
 

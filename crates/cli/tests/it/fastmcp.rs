@@ -1,4 +1,4 @@
-//! A `FastMCP` server over its three transports; the two modern ones speak the modern era.
+//! A `FastMCP` server over its three transports; the two modern ones use the modern era.
 
 use serde_json::{Value, json};
 

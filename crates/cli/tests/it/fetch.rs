@@ -1,4 +1,4 @@
-//! The fetching server on a page that the test serves on loopback.
+//! The fetch server on a page that the test serves on loopback.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
@@ -13,7 +13,7 @@ use crate::transcript::transcript;
 const PAGE: &str = "<html><head><title>Birds</title></head><body><main><h1>Cranes</h1>\
     <p>A crane is a tall bird that dances.</p></main></body></html>";
 
-/// Serves a page, and asks robots to stay away from another, as long as the test runs.
+/// Serves a page, and another that `robots.txt` disallows, for as long as the test runs.
 fn serve_page() -> String {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let address = listener.local_addr().unwrap();
@@ -28,7 +28,7 @@ fn serve_page() -> String {
                 _ => ("404 Not Found", "text/plain", "nothing"),
             };
             let length = body.len();
-            // A client that has gone away has seen enough.
+            // Ignored: the client may have disconnected early.
             _ = write!(
                 stream,
                 "HTTP/1.1 {status}\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n\

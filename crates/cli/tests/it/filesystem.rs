@@ -1,4 +1,4 @@
-//! The filesystem server: files are written and read, and nothing outside its folder.
+//! The filesystem server: files are written and read, but none outside its folder.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! The first use of a server: shown and asked about where a person is, pinned and told where nobody is.
+//! The first use of a server: asked about if a person is there, otherwise pinned and reported.
 #![cfg(target_os = "linux")]
 
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use crate::terminal::{CTRL_C, Terminal};
 const CALL: [&str; 4] = ["call", "srv", "echo", "text=hey"];
 const QUESTION: &str = "[a] show everything  > ";
 
-/// A home with one server that nobody has used, which offers what a file says.
+/// Returns a home with one unused server whose definitions a file overlays.
 fn home(config: &Value, overlay: &Value) -> Switchboard {
     let switchboard = Switchboard::new();
     let path = switchboard.text_path("overlay");
@@ -31,7 +31,7 @@ fn open(switchboard: &Switchboard, words: &[&str]) -> Terminal {
     Terminal::open_wary(switchboard, words, &[])
 }
 
-/// The states of what is known of the server's definitions, each once.
+/// Returns the distinct states of the server's known definitions.
 fn states(switchboard: &Switchboard) -> Vec<String> {
     let listed = switchboard.json(&["pins", "list", "srv"]);
     let mut states: Vec<String> = listed
@@ -87,7 +87,7 @@ fn no_process_of_the_home_uses_a_server_while_a_person_is_asked_about_it() {
         serving.wait_for_tool(None, "other__echo");
         let mut terminal = open(&switchboard, &["servers", "add", "srv", "--", program, "echo"]);
         terminal.wait_for(QUESTION);
-        // The gateway has read the entry: it knows the server, and holds what it offers.
+        // The gateway has read the entry: it knows the server and holds its definitions.
         let call = tool_call(None, "srv__echo", &json!({"text": "a"}));
         let refusal = poll(TEST_TIMEOUT, || {
             let answer = serving.send(&call).json().to_string();
@@ -139,7 +139,7 @@ fn not_now_holds_the_server_also_where_nobody_is_there() {
         assert_eq!(code, 5, "{shown}");
         assert_eq!(switchboard.call(&CALL[1..], 5)["reason"], "needs_approval");
         assert_eq!(states(&switchboard), ["first use"]);
-        // It is asked again, and approved elsewhere while the question stands.
+        // The question is asked again and withdrawn when the server is approved elsewhere.
         let mut terminal = open(&switchboard, &CALL);
         terminal.wait_for(QUESTION);
         switchboard.run(&["pins", "approve", "srv"]).expect(0);
@@ -291,7 +291,7 @@ fn the_gateway_pins_what_is_new_and_says_so() {
     let switchboard = home(&json!({}), &overlay);
     let person = Person::at(&switchboard, &[]);
     person.serving.wait_for_tool(None, "srv__echo");
-    // It is told once somebody has looked for what is in it, which may be after its tools are there.
+    // Reported once the definitions are scanned, which may be after the tools are available.
     let told =
         || Some(person.ask("overview")["pinned_unseen"].clone()).filter(|all| *all != json!([]));
     let unseen = poll(TEST_TIMEOUT, told).expect("it is told");
@@ -317,7 +317,7 @@ fn a_server_that_is_added_in_the_console_waits_for_its_person() {
         let page = person.get(path).body;
         assert!(page.contains("Approve as shown") && page.contains("is new"), "{path}: {page}");
     }
-    // Nobody else decides in place of the person, also not after a restart.
+    // Only the person decides, also after a restart.
     switchboard.run(&["call", "srv", "echo", "text=hey", "--config", &config_text(&switchboard)]);
     assert_eq!(states(&switchboard), ["first use"]);
     drop(person);

@@ -1,4 +1,4 @@
-//! On a machine where nothing is configured, the built-in server is there and works.
+//! Without any configuration on the machine, the built-in server is available and works.
 
 use serde_json::{Value, json};
 

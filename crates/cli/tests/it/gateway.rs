@@ -1,4 +1,4 @@
-//! The gateway as a process, and raw clients of both eras that talk to it.
+//! The gateway as a process, and raw clients of both eras.
 
 use std::cell::Cell;
 
@@ -11,14 +11,14 @@ use crate::switchboard::Switchboard;
 pub(crate) const MODERN: &str = "2026-07-28";
 pub(crate) const NEWEST_LEGACY: &str = "2025-11-25";
 
-/// A gateway that listens; it ends with the value.
+/// A listening gateway, ended on drop.
 pub(crate) struct Gateway {
     pub(crate) url: String,
     pub(crate) running: RunningProcess,
 }
 
 impl Gateway {
-    /// Serves what is configured, with these options.
+    /// Serves the configured servers with these options.
     pub(crate) fn start(switchboard: &Switchboard, options: &[&str]) -> Self {
         let words = [&["serve", "--listen", "127.0.0.1:0"], options].concat();
         let running = switchboard.start(&words);
@@ -28,7 +28,7 @@ impl Gateway {
         Self { url, running }
     }
 
-    /// The same, once a tool of that name is listed.
+    /// Serves with these options and waits until a tool of that name is listed.
     pub(crate) fn with_tool(switchboard: &Switchboard, options: &[&str], tool: &str) -> Self {
         let gateway = Self::start(switchboard, options);
         gateway.wait_for_tool(tool);
@@ -50,7 +50,7 @@ impl Gateway {
         Legacy::open(&self.url, revision, &json!({}))
     }
 
-    /// The address of another path.
+    /// Returns the address of another path.
     pub(crate) fn place(&self, path: &str) -> String {
         format!("{}{path}", self.url.trim_end_matches("/mcp"))
     }
@@ -64,12 +64,12 @@ pub(crate) struct Modern<'a> {
 }
 
 impl Modern<'_> {
-    /// The parameters with what every request of this era says of itself.
+    /// Returns the parameters with the `_meta` of every request of this era.
     pub(crate) fn with_meta(&self, params: &Value) -> Value {
         modern_params(params, &self.capabilities)
     }
 
-    /// The headers that repeat what a request says.
+    /// Returns the headers that repeat members of a request.
     pub(crate) fn headers(method: &str, params: &Value) -> Vec<(String, String)> {
         let mut headers = vec![
             ("Content-Type".to_owned(), "application/json".to_owned()),
@@ -82,7 +82,7 @@ impl Modern<'_> {
         headers
     }
 
-    /// Sends a request and gives the answer as it comes.
+    /// Sends a request and returns the answer unread.
     pub(crate) fn send(&self, method: &str, params: &Value) -> Reply {
         let id = self.next.replace(self.next.get() + 1);
         let params = self.with_meta(params);
@@ -93,7 +93,7 @@ impl Modern<'_> {
         send("POST", self.url, &headers, &body.to_string())
     }
 
-    /// The answer, whole.
+    /// Sends a request and returns the complete answer.
     pub(crate) fn ask(&self, method: &str, params: &Value) -> Value {
         self.send(method, params).messages().pop().expect("there is an answer")
     }
@@ -102,13 +102,13 @@ impl Modern<'_> {
         self.ask("tools/call", &json!({"name": name, "arguments": arguments}))
     }
 
-    /// The names of what is listed: `tools` or `prompts`.
+    /// Returns the names in a list: `tools` or `prompts`.
     pub(crate) fn names(&self, kind: &str) -> Vec<String> {
         names(&self.ask(&format!("{kind}/list"), &json!({})), kind)
     }
 }
 
-/// A client of the legacy era in its session.
+/// A client of the legacy era with its session.
 pub(crate) struct Legacy<'a> {
     url: &'a str,
     pub(crate) session: String,
@@ -158,7 +158,7 @@ impl<'a> Legacy<'a> {
         self.post(&body)
     }
 
-    /// Posts anything.
+    /// Posts any body.
     pub(crate) fn post(&self, body: &Value) -> Reply {
         send("POST", self.url, &self.headers(), &body.to_string())
     }
@@ -168,7 +168,7 @@ impl<'a> Legacy<'a> {
         assert_eq!(reply.status, 202, "{method}");
     }
 
-    /// The stream of what is said outside of any request.
+    /// Opens the stream of messages that belong to no request.
     pub(crate) fn listen(&self) -> Reply {
         send("GET", self.url, &self.headers(), "")
     }
@@ -190,7 +190,7 @@ impl<'a> Legacy<'a> {
     }
 }
 
-/// Parameters with what every request of the modern era says of itself.
+/// Returns parameters with the `_meta` of every request of the modern era.
 pub(crate) fn modern_params(params: &Value, capabilities: &Value) -> Value {
     let mut params = params.clone();
     let meta = &mut params["_meta"];
@@ -200,14 +200,14 @@ pub(crate) fn modern_params(params: &Value, capabilities: &Value) -> Value {
     params
 }
 
-/// The names in a list.
+/// Returns the names in a list.
 pub(crate) fn names(answer: &Value, kind: &str) -> Vec<String> {
     let items = answer["result"][kind].as_array();
     let items = items.unwrap_or_else(|| panic!("no list of {kind} in {answer}"));
     items.iter().map(|item| item["name"].as_str().unwrap().to_owned()).collect()
 }
 
-/// The text of the first content item of an answer to a call.
+/// Returns the text of the first content item of an answer to a call.
 pub(crate) fn answer_text(answer: &Value) -> &str {
     let text = answer["result"]["content"][0]["text"].as_str();
     text.unwrap_or_else(|| panic!("no text in {answer}"))

@@ -1,4 +1,4 @@
-//! `switchboard generate rust`: what it writes is compiled into this test and calls real servers.
+//! `switchboard generate rust`: its output is compiled into this test and calls real servers.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::generated::{echo, shop};
 use crate::given::{offering, server_entry};
 use crate::switchboard::{Switchboard, fixture};
 
-/// Fails unless the module that is compiled into this test is the one that is written now.
+/// Fails unless the module compiled into this test equals the current output.
 fn check_current(switchboard: &Switchboard, server: &str) {
     let fresh = switchboard.run(&["generate", "rust", server]).expect(0).stdout;
     let file = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -29,7 +29,7 @@ fn with_echo() -> Switchboard {
     Switchboard::with(&json!({"echo": fixture(&["echo"])}))
 }
 
-/// A shop that says of itself all that a schema can say.
+/// Returns a home with a server `shop` that uses everything a schema can express.
 fn with_shop() -> Switchboard {
     offering("shop", &offers())
 }
@@ -86,7 +86,7 @@ fn offers() -> Value {
     })
 }
 
-/// A host on the same configuration, in this process.
+/// Returns a host in this process on the same configuration.
 async fn host(switchboard: &Switchboard) -> Host {
     let home = switchboard.folder();
     let places = Places {

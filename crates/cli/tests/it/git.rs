@@ -1,4 +1,4 @@
-//! The git server on a repository that the test makes.
+//! The git server on a repository that the test creates.
 
 use std::process::Command;
 

@@ -1,10 +1,10 @@
-//! Servers whose definitions, results and notices a test writes down.
+//! Servers whose definitions, results and notices come from the test.
 
 use serde_json::{Value, json};
 
 use crate::switchboard::{Switchboard, fixture};
 
-/// The entry of a server that offers what `offers` says; the file bears the server's name.
+/// Returns the entry of a server with the definitions in `offers`.
 pub(crate) fn server_entry(switchboard: &Switchboard, server: &str, offers: &Value) -> Value {
     let file = format!("offers-{}.json", server.len());
     let path = switchboard.write(&file, &offers.to_string());
@@ -12,7 +12,7 @@ pub(crate) fn server_entry(switchboard: &Switchboard, server: &str, offers: &Val
     fixture(&["given", "--offers", path.to_str().unwrap(), "--journal", &journal])
 }
 
-/// A home in which one server offers this.
+/// Returns a home with one server that has these definitions.
 pub(crate) fn offering(server: &str, offers: &Value) -> Switchboard {
     let switchboard = Switchboard::new();
     let entry = server_entry(&switchboard, server, offers);
@@ -20,13 +20,13 @@ pub(crate) fn offering(server: &str, offers: &Value) -> Switchboard {
     switchboard
 }
 
-/// A tool with a description and these properties.
+/// Returns a tool with a description and these properties.
 pub(crate) fn tool(name: &str, description: &str, properties: Value) -> Value {
     let schema = json!({"type": "object", "properties": properties});
     json!({"name": name, "description": description, "inputSchema": schema})
 }
 
-/// What the scanner holds or asks about, as `kind name: state` in one line each.
+/// Returns the definitions that the scanner holds or asks about, one `kind name: severity` each.
 pub(crate) fn scan_findings(switchboard: &Switchboard) -> Vec<String> {
     let listed = switchboard.json(&["tools", "list", "--held"]);
     let line = |one: &Value| {

@@ -1,4 +1,4 @@
-//! Hooks before and after calls: what they are given, in which order, and what their answers do.
+//! Hooks before and after calls: their input, their order, and the effect of their answers.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -74,7 +74,7 @@ fn hooks_are_asked_level_by_level_and_the_record_names_each() {
     assert_eq!(told, expected);
 }
 
-/// The hooks among the steps of a call: whose, when and what each said.
+/// Returns the hooks among the steps of a call: level, time, answer and problem of each.
 fn hook_steps(call: &Value) -> Vec<String> {
     let steps = call["steps"].as_array().unwrap().iter().filter(|step| step["what"] == "hook");
     let word = |step: &Value, name: &str| step[name].as_str().unwrap_or_default().to_owned();
@@ -277,7 +277,7 @@ fn with_version_2_3_41_the_first_answer_ends_the_chain_of_its_like() {
     assert!(!switchboard.folder().join("own/asked").exists());
     switchboard.hooks("own/hooks.json", &file(json!(1)));
     switchboard.write_call().expect(5);
-    // A file with those rules does not silence the hooks of another one.
+    // A hook file with those rules does not silence the hooks of another file.
     switchboard.script("system/hook.sh", &permitting("allow"));
     let old =
         json!({"version": "2.3.41", "hooks": {"beforeMCPExecution": [{"command": "./hook.sh"}]}});
@@ -301,7 +301,7 @@ fn a_hook_that_takes_too_long_is_ended_with_all_its_children() {
     }
 }
 
-/// Answers one request with this body, and gives what was sent.
+/// Answers one request with this body; the thread returns the request.
 fn answering(body: &str) -> (String, std::thread::JoinHandle<String>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/hook", listener.local_addr().unwrap());

@@ -1,4 +1,4 @@
-//! A project's hooks are programs of others: they run as a person approved them, or not at all.
+//! A project's hooks are foreign programs: they run as a person approved them or not at all.
 
 use serde_json::json;
 
@@ -7,10 +7,10 @@ use crate::running::{RunningProcess, TEST_TIMEOUT};
 use crate::switchboard::Switchboard;
 use crate::transcript::transcript;
 
-/// What somebody does to approved hooks.
+/// A change to approved hooks.
 type Change = (&'static str, fn(&Switchboard));
 
-/// A project with one hook that notes that it ran.
+/// Returns a project with one hook that records each run.
 fn project(file: &str) -> Switchboard {
     let switchboard = echo();
     script(&switchboard, "");
@@ -101,10 +101,10 @@ fn hooks_of_the_repository_root_count_in_every_folder_of_it() {
         switchboard.run(&["hooks", "approve"]).expect(0);
         let written = switchboard.trace_text();
         call(5);
-        // A project's file further in does not take them away.
+        // A project's file in a deeper folder does not disable them.
         switchboard.write("a/switchboard.json", "{}");
         call(5);
-        // Nor does whoever removes them.
+        // Nor does removing the file.
         std::fs::remove_file(switchboard.folder().join(file)).unwrap();
         call(5);
         assert_eq!(switchboard.trace_text(), written, "{file}");

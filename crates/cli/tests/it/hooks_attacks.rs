@@ -1,4 +1,4 @@
-//! HK: hooks that fail, contradict themselves or change what is called never let a call through.
+//! HK: hooks that fail, contradict themselves or rewrite calls never let a call through.
 
 use serde_json::{Value, json};
 
@@ -6,7 +6,8 @@ use crate::hook_scripts::{before, echo, permitting, saying};
 use crate::running::{TEST_TIMEOUT, poll};
 use crate::switchboard::{Switchboard, fixture, result_text};
 
-/// Short where a script does not end by itself, and long enough for a busy machine otherwise.
+/// Returns a limit that is short for a script that never ends, and otherwise long enough for a busy
+/// machine.
 fn script_limit(script: &str) -> u64 {
     if script.contains("sleep") { 3 } else { 60 }
 }
@@ -126,7 +127,7 @@ fn hk_01_a_file_that_is_a_link_to_nowhere_denies_every_call() {
         if place == "hooks.json" {
             assert_denied(&switchboard, "hook_error", "is a broken link");
         } else {
-            // The rules are there as well.
+            // The rules are in this folder as well.
             let refused = switchboard.write_call().expect(3);
             assert!(refused.stderr.contains("is a broken link"), "{refused:?}");
             assert_eq!(switchboard.trace_text(), "");
@@ -149,7 +150,7 @@ fn answering(status: u16, body: &str) -> (String, std::thread::JoinHandle<()>) {
             assert_ne!(length, 0, "the request ended early");
             request.extend_from_slice(&chunk[..length]);
         }
-        // Who has heard enough may leave.
+        // Ignored: the client may disconnect before it has read everything.
         stream.write_all(answer.as_bytes()).ok();
     });
     (url, serving)
@@ -162,7 +163,7 @@ fn hk_02_a_no_of_an_address_counts_whatever_its_status_is() {
         (500, r#"{"permission":"deny"}"#, json!("hook")),
         (403, r#"{"permission":"deny","user_message":"no"}"#, json!("hook")),
         (307, r#"{"permission":"deny"}"#, json!("hook")),
-        // There may be a no in what is not read.
+        // The unread rest may contain a denial.
         (200, long.as_str(), json!("hook_error")),
         (500, r#"{"permission":"allow"}"#, Value::Null),
         (500, "", Value::Null),
@@ -185,10 +186,10 @@ fn hk_01_only_a_failure_that_the_file_forgives_lets_the_call_run() {
         (json!(1), "exit 1", 0),
         (json!(1), "sleep 60", 0),
         (json!(1), "true", 0),
-        // What is no answer stops the call by the rules of today, and not by the older ones.
+        // An invalid answer blocks the call in the current format, but not in the older ones.
         (json!(1), "echo nonsense", 5),
         (json!("2.3.41"), "echo nonsense", 0),
-        // A no is a no.
+        // A denial is never forgiven.
         (json!(1), "exit 2", 5),
         (json!(1), r#"echo '{"permission":"deny"}'; exit 1"#, 5),
         (json!("2.3.41"), r#"echo '{"permission":"deny"}'; exit 1"#, 5),
@@ -259,7 +260,7 @@ fn hk_02_one_no_among_many_hooks_is_enough() {
     }
 }
 
-/// A server whose tool needs a person, with a hook of the user.
+/// Returns a server whose tool needs a person, with a user hook that gives this answer.
 fn rewriting(answer: &Value) -> Switchboard {
     let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
     switchboard.user_hook(&saying(answer));

@@ -1,4 +1,4 @@
-//! A running host follows its files of hooks: the new ones count at once, half a file does not.
+//! A running host reloads hook files: complete ones take effect at once, partial ones do not.
 
 use std::time::{Duration, Instant};
 
@@ -23,7 +23,7 @@ impl Client {
         Self { running, last: 5_000 }
     }
 
-    /// The text of what a call gives, be it a result or a refusal.
+    /// Returns the text of a call's result or refusal.
     fn call(&mut self) -> String {
         self.last += 1;
         let call = json!({"name": "echo__write", "arguments": {"key": "a"}});
@@ -53,7 +53,7 @@ fn hooks_that_are_written_later_count_and_half_a_file_changes_nothing() {
     switchboard.hooks("own/hooks.json", &denying("closed today"));
     client.wait_for("closed today");
     std::fs::write(switchboard.folder().join("own/hooks.json"), "{\"hooks\": {").unwrap();
-    // Longer than a change needs to be seen.
+    // Longer than the host needs to notice a change.
     let end = Instant::now() + Duration::from_secs(1);
     while Instant::now() < end {
         let said = client.call();
@@ -98,7 +98,7 @@ fn hooks_of_a_team_count_as_their_digest_says_while_the_host_runs() {
     switchboard.write_config(&config.to_string());
     let mut client = Client::new(&switchboard);
     assert!(client.call().contains("closed by the team"));
-    // Somebody else's hooks in its place, and none at all.
+    // The file is replaced by other hooks, and by none at all.
     let ran = switchboard.text_path("ran");
     let other = before(&[json!({"command": format!("touch '{ran}'")})]);
     for text in [other.to_string(), "{}".to_owned()] {

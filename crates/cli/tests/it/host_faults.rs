@@ -1,4 +1,4 @@
-//! What can go wrong around a gateway that runs: it is hurried, its file loses a server, it has no more files to open.
+//! Faults around a running gateway: repeated signals, a removed server, no file descriptors left.
 
 use std::io::Write as _;
 use std::net::TcpStream;
@@ -12,7 +12,7 @@ use crate::running::{RunningProcess, TEST_TIMEOUT, assert_gone, started_pids, wa
 use crate::serve_client::{ServingGateway, Site, tool_call, until};
 use crate::switchboard::{Switchboard, fixture};
 
-/// A gateway with one server that notes what it is asked.
+/// Returns a gateway with one server that traces its requests.
 fn traced_gateway() -> (Switchboard, ServingGateway, String) {
     let switchboard = Switchboard::new();
     let trace = switchboard.text_path("trace");
@@ -22,7 +22,7 @@ fn traced_gateway() -> (Switchboard, ServingGateway, String) {
     (switchboard, serving, trace)
 }
 
-/// Has a call begin that takes so long.
+/// Starts a call that takes this long.
 fn begin(site: &Site, trace: &str, milliseconds: u32) -> TcpStream {
     let slow = tool_call(None, "one__slow", &json!({"ms": milliseconds}));
     let mut stream = site.connect();
@@ -83,14 +83,14 @@ fn f76_without_files_to_open_what_runs_ends_well_and_others_get_in_later() {
     let reply = std::thread::scope(|scope| {
         let calling = scope.spawn(|| site.send(&slow));
         wait_for_text(trace.as_ref(), "tools/call");
-        // The system takes them; the gateway has no file for all of them.
+        // The system accepts these connections; the gateway lacks file descriptors for all of them.
         let many: Vec<TcpStream> = (0..100).map(|_| site.connect()).collect();
         let reply = calling.join().unwrap();
         drop(many);
         reply
     });
     assert_eq!(reply.json()["result"]["content"][0]["text"], "slept 3000 ms", "{reply:?}");
-    // What could not be read or written meanwhile is tried again by itself.
+    // Failed reads and writes are retried without intervention.
     until(|| {
         let reply = site.send(&tool_call(None, "one__echo", &json!({"text": "again"})));
         reply.status == 200 && reply.json()["result"]["content"][0]["text"] == "again"

@@ -1,4 +1,4 @@
-//! A server that tries to hurt whoever looks at it: no control character reaches the terminal.
+//! A server that attacks its readers: no control character reaches the terminal.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::running::Ran;
 use crate::switchboard::{Switchboard, fixture};
 
-/// Characters that move the cursor, hide text or turn it around.
+/// Returns whether a character moves the cursor, hides text or reverses it.
 fn is_harmful(character: char) -> bool {
     (character.is_control() && character != '\n' && character != '\t')
         || matches!(character,
@@ -25,7 +25,7 @@ fn check(ran: &Ran, words: &[&str]) {
 #[test]
 fn nothing_that_a_hostile_server_says_reaches_the_terminal_raw() {
     let switchboard = Switchboard::new();
-    // What the scanner holds cannot be called; here it is.
+    // The scanner is off: tools that it holds cannot be called.
     let config =
         json!({"mcpServers": {"hostile": fixture(&["hostile"])}, "settings": {"scan": "off"}});
     switchboard.write_config(&config.to_string());
@@ -44,7 +44,7 @@ fn nothing_that_a_hostile_server_says_reaches_the_terminal_raw() {
         assert!(!ran.stdout.is_empty(), "{words:?}");
         check(&ran, words);
     }
-    // A name with control characters is not one that a person can mean.
+    // A person cannot mean a name with control characters.
     for words in [["call", "hostile", "e\u{1b}[2J"], ["call", "\u{1b}[2J", "echo"]] {
         check(&switchboard.run(&words).expect(2), &words);
     }

@@ -1,4 +1,4 @@
-//! HTTP/1.1 by hand: bodies to the byte, and streams event by event.
+//! A minimal HTTP/1.1 client: bodies to the byte, and streams event by event.
 
 use std::io::{BufRead, BufReader, Read, Result, Write as _};
 use std::net::TcpStream;
@@ -7,19 +7,19 @@ use serde_json::Value;
 
 use crate::running::TEST_TIMEOUT;
 
-/// An answer whose body is read when it is asked for.
+/// A response whose body is read on demand.
 pub(crate) struct Reply {
     pub(crate) status: u16,
     headers: Vec<(String, String)>,
     body: BufReader<Body>,
 }
 
-/// Sends a request over a connection of its own to `http://host:port/path`.
+/// Sends a request over its own connection to `http://host:port/path`.
 pub(crate) fn send(verb: &str, url: &str, headers: &[(&str, &str)], body: &str) -> Reply {
     let rest = url.strip_prefix("http://").expect("tests speak plain HTTP");
     let (host, path) = rest.split_once('/').unwrap_or((rest, ""));
     let mut stream = TcpStream::connect(host).expect("somebody listens there");
-    // A test that waits for something that does not come ends.
+    // Ends a test that waits for data that never arrives.
     stream.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
     let mut head = format!("{verb} /{path} HTTP/1.1\r\nConnection: close\r\n");
     let given = |name: &str| headers.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
@@ -64,14 +64,14 @@ impl Reply {
         self.header("content-type") == Some("text/event-stream")
     }
 
-    /// The whole body.
+    /// Reads the complete body.
     pub(crate) fn text(mut self) -> String {
         let mut text = String::new();
         self.body.read_to_string(&mut text).unwrap();
         text
     }
 
-    /// The data of the next event, with its kind; nothing at the end.
+    /// Reads the next event and returns its kind and data; `None` at the end.
     pub(crate) fn next_event(&mut self) -> Option<(String, String)> {
         let mut kind = "message".to_owned();
         let mut data = String::new();
@@ -91,13 +91,13 @@ impl Reply {
         }
     }
 
-    /// The next message on a stream.
+    /// Reads the next message on a stream.
     pub(crate) fn next_message(&mut self) -> Value {
         let (_, data) = self.next_event().expect("the stream goes on");
         serde_json::from_str(&data).unwrap()
     }
 
-    /// The same, past the news about lists, which may come at any time.
+    /// Reads the next message, skipping notifications about lists, which may arrive at any time.
     pub(crate) fn next_of_a_request(&mut self) -> Value {
         loop {
             let message = self.next_message();
@@ -108,9 +108,9 @@ impl Reply {
         }
     }
 
-    /// Reads messages of this method until something is so.
+    /// Reads messages until one has this method and the condition holds.
     pub(crate) fn next_until(&mut self, method: &str, is_so: impl Fn() -> bool) -> Value {
-        // A list may have changed for another reason before.
+        // The list may have changed earlier for another reason.
         for _ in 0..20 {
             let message = self.next_message();
             if message["method"] == method && is_so() {
@@ -120,7 +120,7 @@ impl Reply {
         panic!("what `{method}` should tell of did not come");
     }
 
-    /// Every message of the answer, whichever form it has, as text.
+    /// Returns every message of the answer as text, whether it is a stream or a single body.
     pub(crate) fn texts(mut self) -> Vec<String> {
         if !self.is_stream() {
             return vec![self.text()];
@@ -128,7 +128,7 @@ impl Reply {
         std::iter::from_fn(|| self.next_event()).map(|(_, data)| data).collect()
     }
 
-    /// The same, read.
+    /// Returns every message of the answer, parsed.
     pub(crate) fn messages(self) -> Vec<Value> {
         self.texts().iter().map(|text| serde_json::from_str(text).unwrap()).collect()
     }
@@ -142,7 +142,7 @@ fn line(input: &mut impl BufRead) -> String {
 
 enum Framing {
     Length(usize),
-    /// What is left of the chunk that is being read.
+    /// The remaining bytes of the current chunk.
     Chunks(usize),
     End,
 }

@@ -1,4 +1,4 @@
-//! Ctrl-C gives a call up: the server is told, the record says so, everything ends.
+//! Ctrl-C cancels a call: the server is notified, the record shows it, everything ends.
 
 use std::time::{Duration, Instant};
 

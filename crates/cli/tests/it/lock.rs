@@ -1,4 +1,4 @@
-//! `switchboard.lock`: with `--locked`, nothing but what it says is used.
+//! `switchboard.lock`: `--locked` allows nothing but its entries.
 
 use serde_json::{Value, json};
 
@@ -66,7 +66,7 @@ fn with_locked_only_what_the_file_says_is_used_even_if_it_was_approved_since() {
     let tools = json!([{"name": "echo", "description": "Changed."}, {"name": "more"}]);
     switchboard.write("overlay", &json!({ "tools": tools }).to_string());
     switchboard.run(&["tools"]).expect(0);
-    // Nobody locks what nobody approved.
+    // Unapproved definitions cannot be locked.
     let refused = switchboard.run(&["lock"]).expect(5);
     insta::assert_snapshot!(transcript(&refused), @"
     exit status 5

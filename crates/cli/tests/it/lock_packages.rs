@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use crate::switchboard::Switchboard;
 
-/// A registry on this machine that says what a test put down, by path.
+/// A registry on this machine with the answers that a test sets, by path.
 #[derive(Clone)]
 struct Registry {
     address: String,
@@ -62,7 +62,7 @@ impl Registry {
     }
 }
 
-/// A home in which a runner of packages starts the fixture server, whatever it is told to fetch.
+/// Returns a home in which a package runner starts the fixture server, regardless of the package.
 fn home(registry: &Registry, runner: &str, spec: &[&str]) -> Switchboard {
     let mut switchboard = Switchboard::new();
     let journal = switchboard.text_path("started");
@@ -92,7 +92,7 @@ fn write_lock(switchboard: &Switchboard) -> Value {
 
 const CALL: [&str; 5] = ["call", "srv", "echo", "text=a", "--locked"];
 
-/// Fails unless the server is refused with these words and was not started for it.
+/// Fails unless the server is refused with these words and was not started.
 #[track_caller]
 fn assert_refused(switchboard: &Switchboard, words: &str) {
     let before = starts(switchboard);
@@ -162,10 +162,10 @@ fn sc_02_what_was_unpacked_when_the_index_confirmed_it_needs_no_index() {
     };
     unpack("some_server/main.py,sha256=AAAA,10");
     switchboard.run(&CALL).expect(0);
-    // The index is away: what runs is what was confirmed.
+    // The index is unavailable: the confirmed version still runs.
     registry.answers.lock().unwrap().clear();
     switchboard.run(&CALL).expect(0);
-    // Something else was unpacked since, and nobody can say whether that is right.
+    // The unpacked files have changed, and without the index they cannot be verified.
     unpack("some_server/main.py,sha256=BBBB,10");
     assert_refused(&switchboard, "it cannot be checked: the response has status 404");
     registry.pypi("aaaa");

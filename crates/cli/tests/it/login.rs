@@ -17,7 +17,7 @@ fn whoami(switchboard: &Switchboard) -> String {
     result_text(&switchboard.call(&["guarded", "whoami"], 0)).to_owned()
 }
 
-/// Fails unless a call says that a login is needed, and how.
+/// Fails unless a call reports that a login is needed, and how to log in.
 fn assert_needs_login(switchboard: &Switchboard) {
     let ran = switchboard.run(&WHOAMI).expect(4);
     insta::allow_duplicates!(insta::assert_snapshot!(transcript(&ran), @"
@@ -295,7 +295,7 @@ fn tokens_are_in_no_file_and_in_no_output() {
 fn without_a_place_for_tokens_nothing_begins() {
     let fixture = OauthFixture::start(&[]);
     let mut switchboard = Switchboard::with(&json!({"guarded": {"url": fixture.url()}}));
-    // A keyring that takes nothing, and not the one of whoever runs this test.
+    // A keyring that stores nothing, so that the user's own is not touched.
     make_runnable(&switchboard.write("programs/secret-tool", "#!/bin/sh\nexit 1\n"));
     let path = std::env::var("PATH").unwrap_or_default();
     let programs = switchboard.path("programs");

@@ -1,4 +1,4 @@
-//! Servers that attack whoever logs in: the rows OA of the attack cases, each by its number.
+//! Servers that attack a login: the OA rows of the attack cases, one test per number.
 
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,7 @@ use crate::running::TEST_TIMEOUT;
 use crate::switchboard::Switchboard;
 use crate::transcript::transcript;
 
-/// A fixture whose authorization server says this about itself.
+/// Returns a fixture whose authorization server has this metadata.
 fn claiming(metadata: &Value) -> OauthFixture {
     OauthFixture::start(&["--server-metadata", &metadata.to_string()])
 }
@@ -25,7 +25,7 @@ fn assert_untouched(fixture: &OauthFixture, case: &str) {
     assert_eq!(seen["sink_connections"], 0, "{case}");
 }
 
-/// A home in which starting a browser leaves a trace, and the trace.
+/// Returns a home in which starting a browser leaves a trace, and the path of the trace.
 fn with_browser(fixture: &OauthFixture) -> (Switchboard, std::path::PathBuf) {
     use std::os::unix::fs::PermissionsExt as _;
     let mut switchboard = home_with_login(fixture);
@@ -112,7 +112,7 @@ fn oa_03_a_callback_needs_the_state_of_its_login_and_needs_it_once() {
     assert_eq!(fixture.requests("POST /token"), 0);
     let callback = fixture.agree(&waiting.url);
     assert_eq!(status(&visit(&callback).unwrap().0), 200);
-    // The listener is gone, or it does not take the same answer again.
+    // The listener is gone or rejects the same answer.
     let again = visit(&callback).map(|(head, _)| status(&head));
     assert_ne!(again, Some(200), "the same answer is taken twice");
     waiting.running.finish_within(TEST_TIMEOUT).expect(0);
@@ -171,12 +171,12 @@ fn oa_05_metadata_without_s256_is_refused() {
 fn oa_06_a_code_from_another_issuer_is_not_redeemed() {
     let cases: [&[&str]; 6] = [
         &["--misbehave", "wrong-iss"],
-        // Nor is a refusal believed that comes from another issuer.
+        // A refusal from another issuer is not trusted either.
         &["--misbehave", "wrong-iss", "--deny"],
         &["--misbehave", "wrong-iss", "--value", "{origin}/"],
         &["--misbehave", "wrong-iss", "--value", ""],
         &["--misbehave", "no-iss"],
-        // Also where the metadata does not promise one.
+        // Also if the metadata does not promise an `iss`.
         &[
             "--misbehave",
             "wrong-iss",
@@ -192,7 +192,7 @@ fn oa_06_a_code_from_another_issuer_is_not_redeemed() {
         assert!(!ran.stderr.contains("access_denied"), "{flags:?}: {ran:?}");
         assert_eq!(fixture.requests("POST /token"), 0, "{flags:?}");
     }
-    // An answer without `iss` is fine where none was promised.
+    // An answer without `iss` is accepted if none was promised.
     let fixture = OauthFixture::start(&[
         "--misbehave",
         "no-iss",
@@ -267,7 +267,7 @@ fn a_server_that_is_never_content_is_asked_a_few_times_and_no_more() {
     assert!(asked <= 8, "{asked} requests: {}", fixture.observations());
 }
 
-/// Fails unless a server that answers so ends the login in time and in few words.
+/// Fails unless a server that answers so ends the login in time and with a short message.
 fn assert_ends(wrong: &str) {
     let fixture = OauthFixture::start(&["--misbehave", wrong]);
     let switchboard = home_with_login(&fixture);

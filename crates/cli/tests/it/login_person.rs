@@ -1,4 +1,4 @@
-//! A person who logs in: starts `login`, goes where it says, and comes back with the answer.
+//! A person who logs in: starts `login`, opens the address it shows, and returns with the answer.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
@@ -11,12 +11,12 @@ use switchboard_testkit::OauthFixture;
 use crate::running::{Ran, RunningProcess, TEST_TIMEOUT};
 use crate::switchboard::Switchboard;
 
-/// A home with a key for the file of tokens, and one server that wants a login.
+/// Returns a home with a key for the token file and one server that requires a login.
 pub(crate) fn home_with_login(fixture: &OauthFixture) -> Switchboard {
     home_with(fixture, &json!({}))
 }
 
-/// The same with more members in the server's entry.
+/// Returns a home like `home_with_login`, with more members in the server's entry.
 pub(crate) fn home_with(fixture: &OauthFixture, more: &Value) -> Switchboard {
     let mut entry = json!({"url": fixture.url()});
     for (name, value) in more.as_object().unwrap() {
@@ -27,7 +27,7 @@ pub(crate) fn home_with(fixture: &OauthFixture, more: &Value) -> Switchboard {
     switchboard
 }
 
-/// `login guarded --no-browser` that waits for its person.
+/// A running `login guarded --no-browser` that waits for its person.
 pub(crate) struct WaitingLogin {
     pub(crate) running: RunningProcess,
     pub(crate) url: String,
@@ -40,7 +40,7 @@ impl WaitingLogin {
         Self::from_running(switchboard.start(&words))
     }
 
-    /// The same for a login that was started already.
+    /// Waits for the address that a running login shows.
     pub(crate) fn from_running(running: RunningProcess) -> Self {
         match running.wait_for_error(address_in) {
             Some(url) => Self { running, url },
@@ -48,18 +48,18 @@ impl WaitingLogin {
         }
     }
 
-    /// Where the browser would be sent back to.
+    /// Returns the address that the browser would be redirected to.
     pub(crate) fn redirect_uri(&self) -> String {
         let value = self.url.split("redirect_uri=").nth(1).unwrap().split('&').next().unwrap();
         value.replace("%3A", ":").replace("%2F", "/")
     }
 
-    /// The value that ties an answer to this login.
+    /// Returns the value that ties an answer to this login.
     pub(crate) fn state(&self) -> String {
         self.url.split("state=").nth(1).unwrap().split('&').next().unwrap().to_owned()
     }
 
-    /// Pastes the address of a callback and waits for the end.
+    /// Pastes the address of a callback and waits until the login ends.
     pub(crate) fn paste(mut self, callback: &str) -> Ran {
         self.running.say(&format!("{callback}\n"));
         self.running.close_input();
@@ -67,7 +67,7 @@ impl WaitingLogin {
     }
 }
 
-/// The address to visit: it stands alone on its line.
+/// Returns the authorization URL, which is alone on its line.
 fn address_in(text: &str) -> Option<String> {
     let whole = text.rsplit_once('\n').map_or("", |(whole, _)| whole);
     let lines = whole.lines().map(str::trim);
@@ -84,7 +84,7 @@ pub(crate) fn log_in(switchboard: &Switchboard, fixture: &OauthFixture, more: &[
     waiting.paste(&callback)
 }
 
-/// A login that has to end before anybody is sent anywhere; gives what it said.
+/// Runs a login that must fail before it shows an address; returns its output.
 pub(crate) fn run_refused_login(switchboard: &Switchboard, more: &[&str]) -> Ran {
     let words = [&["login", "guarded", "--no-browser"], more].concat();
     let ran = switchboard.run(&words);
@@ -93,7 +93,7 @@ pub(crate) fn run_refused_login(switchboard: &Switchboard, more: &[&str]) -> Ran
     ran
 }
 
-/// What a browser gets that is sent to this address: the head and the body.
+/// Opens this address as a browser would; returns the head and the body of the response.
 pub(crate) fn visit(url: &str) -> Option<(String, String)> {
     let (host, path) = url.strip_prefix("http://").unwrap().split_once('/').unwrap();
     let mut stream = TcpStream::connect(host).ok()?;
@@ -106,12 +106,12 @@ pub(crate) fn visit(url: &str) -> Option<(String, String)> {
     Some((head.to_lowercase(), body.to_owned()))
 }
 
-/// The status in the head of an answer.
+/// Returns the status in the head of a response.
 pub(crate) fn status(head: &str) -> u16 {
     head.split(' ').nth(1).unwrap().parse().unwrap()
 }
 
-/// The content of every file below a folder, one after the other.
+/// Returns the contents of all files below a folder, concatenated.
 pub(crate) fn everything_below(folder: &Path) -> String {
     let mut all = String::new();
     for entry in std::fs::read_dir(folder).unwrap() {

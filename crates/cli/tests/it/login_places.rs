@@ -1,4 +1,4 @@
-//! Servers that send whoever logs in to places where they do not belong: the rows SS.
+//! Servers that send a login to forbidden addresses: the SS rows of the attack cases.
 
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
@@ -37,7 +37,7 @@ const FORBIDDEN: [&str; 27] = [
     "http://ⓛocalhost:{sink-port}/",
 ];
 
-/// A few of them, one of each kind, where all would take long.
+/// One forbidden address of each kind, for cases in which all would take long.
 const SOME: [&str; 6] = [
     "http://169.254.169.254/latest/meta-data/",
     "https://192.168.0.1/",
@@ -55,7 +55,7 @@ fn assert_stopped(fixture: &OauthFixture, case: &str, begun: Instant) {
     assert!(begun.elapsed() < Duration::from_secs(5), "{case} took {:?}", begun.elapsed());
 }
 
-/// Fails unless a login with a server of these flags ends before anybody is sent anywhere.
+/// Fails unless a login with these server flags ends before it shows an address.
 fn check(flags: &[&str], case: &str) {
     let fixture = OauthFixture::start(flags);
     let switchboard = home_with_login(&fixture);
@@ -66,7 +66,7 @@ fn check(flags: &[&str], case: &str) {
 
 #[test]
 fn ss_01_resource_metadata_at_a_forbidden_address_is_not_fetched() {
-    // A header holds nothing else.
+    // A header holds nothing but ASCII.
     for place in FORBIDDEN.into_iter().filter(|place| place.is_ascii()) {
         check(&["--misbehave", "challenge-metadata", "--value", place], place);
     }
@@ -109,7 +109,7 @@ fn ss_03_every_hop_of_a_redirect_is_checked() {
     }
 }
 
-/// What the other tests rely on: redirects are followed, and whoever follows one here is seen.
+/// Premise of the other tests: redirects are followed, and a client that follows one is seen here.
 #[test]
 fn a_redirect_to_a_place_that_is_allowed_is_followed() {
     for wrong in ["prm-redirect", "as-redirect"] {
@@ -156,7 +156,7 @@ fn ss_03_a_redirect_without_an_end_is_given_up() {
 
 #[test]
 fn ss_05_other_spellings_of_an_address_change_nothing() {
-    // A server on this machine may name this machine, in the one spelling that says so.
+    // A server on this machine may name this machine, but only in the canonical spelling.
     let spellings = ["http://[::ffff:127.0.0.1]:{sink-port}", "https://[::127.0.0.1]:{sink-port}"];
     let names = ["http://localhost.:{sink-port}", "http://①②⑦.0.0.1:{sink-port}"];
     for issuer in spellings.into_iter().chain(names) {

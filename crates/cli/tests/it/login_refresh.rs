@@ -1,4 +1,4 @@
-//! Tokens that run out: renewed once, whoever notices it, and never lost.
+//! Expiring tokens: refreshed once, whichever caller notices it, and never lost.
 
 use std::sync::Arc;
 use std::thread;
@@ -16,7 +16,7 @@ use crate::transcript::transcript;
 
 const KEY: &str = "the key of a test, long enough to be a key";
 
-/// A host in this process with the configuration and the state of a home.
+/// Returns a host in this process with the configuration and the state of a home.
 fn host_in(switchboard: &Switchboard) -> Host {
     let own = switchboard.folder().join("own");
     let mut environment = Environment::from_process();
@@ -27,7 +27,7 @@ fn host_in(switchboard: &Switchboard) -> Host {
     Host::start(options).unwrap()
 }
 
-/// Calls `echo` this many times at once and gives how many went well.
+/// Calls `echo` this many times at once and returns how many calls succeeded.
 async fn calls_at_once(host: &Arc<Host>, count: usize) -> usize {
     let calls: Vec<_> = (0..count)
         .map(|number| {
@@ -96,7 +96,7 @@ fn a_token_that_is_about_to_run_out_is_renewed_before_it_is_used() {
     assert_eq!(seen["reuses"], 0, "{seen}");
 }
 
-/// OA-15: every start of either process finds the token too old and wants to renew it.
+/// OA-15: every start of either process finds the token expired and tries to refresh it.
 #[test]
 fn oa_15_two_processes_on_one_store_lose_no_refresh() {
     let fixture = OauthFixture::start(&["--token-seconds", "2"]);
@@ -160,7 +160,7 @@ fn a_refused_refresh_asks_for_a_login_and_a_broken_one_does_not_lose_it() {
     let fixture = OauthFixture::start(&["--misbehave", "refresh-broken"]);
     let switchboard = home_with_login(&fixture);
     log_in(&switchboard, &fixture, &[]).expect(0);
-    // The server still takes the token, whatever we think of its age.
+    // The server still accepts the token, although the host considers it expired.
     switchboard.call(&["guarded", "whoami"], 0);
     fixture.expire();
     let ran = switchboard.run(&["call", "guarded", "whoami"]);
@@ -203,7 +203,7 @@ fn without_a_refresh_token_an_expired_login_is_over() {
     assert_eq!(fixture.count("refreshes"), 0);
 }
 
-/// A host that runs while somebody else logs in.
+/// A host that runs while another process logs in.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_login_by_another_process_is_noticed_without_a_restart() {
     let fixture = OauthFixture::start(&[]);

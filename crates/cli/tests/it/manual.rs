@@ -1,4 +1,4 @@
-//! Help, completions and the manual page tell the same commands.
+//! Help, completions and the manual page describe the same commands.
 
 use crate::switchboard::Switchboard;
 

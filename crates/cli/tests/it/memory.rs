@@ -1,4 +1,4 @@
-//! The memory server: what one call stores, another process of it finds.
+//! The memory server: an entry stored by one call is found by another process of the server.
 
 use serde_json::json;
 

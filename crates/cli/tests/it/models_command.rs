@@ -1,4 +1,4 @@
-//! `switchboard models`: which models there are, and whether they can be asked.
+//! `switchboard models`: the configured models, and whether they are reachable.
 
 use serde_json::{Value, json};
 use switchboard_testkit::{ModelFixture, ModelVendor};
@@ -177,7 +177,7 @@ fn a_model_that_cannot_be_asked_says_why_and_what_to_do() {
             assert!(shown.stderr.contains(&format!("hint: {profile}: {hint}")), "{shown:?}");
             assert!(!format!("{shown:?}").contains("somebody"), "{shown:?}");
         }
-        // One that is wrong does not keep the others from being asked.
+        // One faulty model does not keep the others from being probed.
         let all = run(&switchboard, &["models", "--json"], 3).json();
         let ok: Vec<&Value> = all.as_array().unwrap().iter().map(|row| &row["ok"]).collect();
         assert_eq!(ok, [&json!(true), &json!(false), &json!(false), &json!(false)], "{all}");

@@ -1,4 +1,4 @@
-//! The desktop shows that something waits for a person, if the settings want it.
+//! The desktop notifies about waiting calls if the settings enable it.
 #![cfg(target_os = "linux")]
 
 use std::path::Path;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::running::{RunningProcess, TEST_TIMEOUT, poll, wait_for_text};
 use crate::switchboard::{Switchboard, fixture};
 
-/// A call that waits, with a program in place of the desktop's own.
+/// Starts a call that waits, with this script instead of the desktop's own `notify-send`.
 fn waiting(
     switchboard: &Switchboard,
     settings: &Value,

@@ -1,4 +1,4 @@
-//! A home that an earlier program wrote: configuration, record, conversations and decisions are read.
+//! A home written by an earlier program: configuration, record, conversations, decisions are read.
 //!
 //! `old_home/home` was written by commit 5782fc7, before the engine was cut into crates, at
 //! `/opt/old-home`. Its gateway was killed during calls, so one call is in the journal alone, two
@@ -17,7 +17,7 @@ use crate::scripted::{steps, task};
 use crate::serve_client::{ServingGateway, tool_call};
 use crate::switchboard::{Switchboard, result_text};
 
-/// The folder in which the old program ran.
+/// Folder in which the old program ran.
 const OLD_FOLDER: &str = "/opt/old-home";
 const TOKEN_KEY: &str = "the key of the old home";
 const SECRET: &str = "hunter2-hunter2-hunter2";
@@ -28,16 +28,16 @@ fn fixture_folder(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/old_home").join(name)
 }
 
-/// A copy of the old home.
+/// Returns a copy of the old home.
 fn old_home() -> Switchboard {
     let mut switchboard = Switchboard::new();
     copy_private(&fixture_folder("home"), switchboard.folder());
-    // Approvals of a project name its folder, which is another one now.
+    // Approvals of a project name its folder, which differs in the copy.
     let approvals = switchboard.folder().join("own/state/approvals.json");
     let folder = switchboard.folder().canonicalize().unwrap();
     let text = fs::read_to_string(&approvals).unwrap();
     fs::write(&approvals, text.replace(OLD_FOLDER, folder.to_str().unwrap())).unwrap();
-    // The entries name the program of the fixtures without its folder.
+    // The entries name the fixture program without its folder.
     let programs = switchboard_testkit::binary().parent().unwrap().display().to_string();
     let path = std::env::var("PATH").unwrap_or_default();
     switchboard.set("PATH", &format!("{programs}:{path}"));
@@ -61,13 +61,14 @@ fn copy_private(from: &Path, to: &Path) {
     }
 }
 
-/// The output of the old program.
+/// Returns the output of the old program.
 fn printed(name: &str) -> Value {
     let text = fs::read_to_string(fixture_folder("printed").join(format!("{name}.json"))).unwrap();
     serde_json::from_str(&text).unwrap()
 }
 
-/// The output of a command today, with the folder of the old program in place of the present one.
+/// Returns the output of a command of the current program, with the present folder replaced by the
+/// old one.
 fn reads(switchboard: &Switchboard, words: &[&str]) -> Value {
     let text = switchboard.run(&[words, &["--json"]].concat()).expect(0).stdout;
     let folder = switchboard.folder();

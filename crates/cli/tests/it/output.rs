@@ -1,4 +1,4 @@
-//! Standard output carries the result alone, and with `--json` one document of it.
+//! Standard output carries only the result, and with `--json` a single document.
 
 use std::process::Stdio;
 
@@ -69,7 +69,7 @@ fn a_reader_that_has_seen_enough_is_no_failure() {
     let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo", "--tools", "1500"])}));
     let mut command = switchboard.command(&["tools", "--json"]);
     let mut listing = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
-    // The reading end is closed before anything was written.
+    // The reading end is closed before anything is written.
     drop(listing.stdout.take());
     let ended = poll(TEST_TIMEOUT, || listing.try_wait().unwrap());
     // Failing to kill means that it has already ended.
@@ -92,7 +92,7 @@ fn a_terminal_shows_head_and_tail_of_a_long_result_and_where_the_rest_is() {
     let name = shown.stdout.split([' ', ']', '\r', '\n']).find(|word| word.ends_with(".txt"));
     let name = name.unwrap_or_else(|| panic!("no file is named: {}", shown.stdout));
     assert_eq!(std::fs::read_to_string(name).unwrap().trim_end().len(), 50_000);
-    // Programs get all of it.
+    // Programs get the complete text.
     assert_eq!(switchboard.run(&words).expect(0).stdout.trim_end().len(), 50_000);
 }
 

@@ -1,4 +1,4 @@
-//! What a server offers after it was approved is held against that: changes wait for a person.
+//! A server's definitions are compared with the approved ones: changes wait for a person.
 
 use serde_json::json;
 
@@ -22,7 +22,7 @@ fn what_a_server_does_not_offer_any_more_is_not_there_to_be_approved() {
         assert_eq!(names, wanted);
     };
     held(&["echo", "more"]);
-    // It is again what it was.
+    // The definition is restored.
     drifting.offers(&json!({}));
     drifting.echo(0);
     held(&[]);
@@ -62,7 +62,7 @@ fn rp_01_a_changed_description_voids_the_approval_of_that_tool_alone() {
     assert_eq!(shown[0]["state"], "changed");
     it.switchboard.run(&["pins", "approve", "srv/echo"]).expect(0);
     it.echo(0);
-    // What it was before is a change as well.
+    // Restoring the previous definition is a change as well.
     it.offers(&json!({}));
     it.echo(5);
 }
@@ -94,7 +94,7 @@ fn rp_01_a_tool_that_turns_into_an_attack_takes_its_server_with_it() {
         .map(|note| format!("{} {} {}", note["event"], note["server"], note["name"]))
         .collect();
     assert_eq!(noted, ["\"definition.flagged\" \"srv\" \"echo\""]);
-    // A person who stands by it gets all of it back.
+    // A person who approves despite the findings gets all tools back.
     it.switchboard.run(&["pins", "approve", "srv/echo", "--despite-findings"]).expect(0);
     it.switchboard.call(&["srv", "add", "a=1", "b=2"], 0);
 
@@ -204,7 +204,7 @@ fn rp_07_another_command_is_another_server() {
         let refused = it.echo(5);
         assert_eq!(refused["reason"], "needs_approval", "{more}");
     }
-    // Another value of the same variable is the same server.
+    // Another value of the same variable does not make it another server.
     it.configure(&json!({"firstUse": "ask"}), &json!({"env": {"EXTRA": "1"}}));
     it.switchboard.run(&["pins", "approve", "srv"]).expect(0);
     it.configure(&json!({"firstUse": "ask"}), &json!({"env": {"EXTRA": "2"}}));
@@ -252,7 +252,7 @@ fn what_one_process_holds_is_not_forgotten_by_another_that_runs_a_server_of_its_
         list.as_array().unwrap().iter().any(|one| one["name"] == "grown_1").then_some(())
     };
     assert!(poll(TEST_TIMEOUT, held).is_some());
-    // Its own instance of the server is as approved, and then holds something else.
+    // The command's own instance of the server has the approved definitions first, then a held one.
     it.switchboard.run(&["call", "srv", "echo", "text=a", "--no-running"]).expect(0);
     assert!(held().is_some());
     it.offers(&json!({"tools": [{"name": "grown_1", "description": "Another one."}]}));
@@ -324,14 +324,14 @@ fn instructions_that_are_gone_hold_nothing_but_are_told_until_a_person_agrees() 
       - text: "A fixture for tests."
       + text: null
     "#);
-    // Nobody locks what nobody has looked at.
+    // Unreviewed definitions cannot be locked.
     it.switchboard.run(&["lock"]).expect(5);
     it.switchboard.run(&["pins", "approve", "srv/instructions"]).expect(0);
     it.echo(0);
     assert_eq!(it.switchboard.json(&["pins", "list", "srv", "--held"]), json!([]));
     it.switchboard.run(&["lock"]).expect(0);
     it.switchboard.call(&["srv", "echo", "text=a", "--locked"], 0);
-    // They were agreed away, so they are new when they come back.
+    // Their removal was approved, so they are new when they return.
     it.offers(&json!({}));
     it.echo(5);
     it.switchboard.call(&["srv", "echo", "text=a", "--locked"], 5);
@@ -354,7 +354,7 @@ fn a_rename_that_keeps_the_content_is_seen_and_waits_all_the_same() {
       - name: "echo"
       + name: "say"
     "#);
-    // What is gone and comes back as it was is what was approved.
+    // A definition that returns unchanged is still approved.
     it.offers(&json!({}));
     it.echo(0);
 }

@@ -1,4 +1,4 @@
-//! What people agreed to holds for what they saw: definitions, entries, the first use of a server.
+//! People's approvals hold for what they saw: definitions, entries, the first use of a server.
 
 use serde_json::{Value, json};
 
@@ -144,7 +144,7 @@ fn an_answer_for_the_session_holds_for_that_tool_until_its_definition_changes() 
     let mut stream = call("echo");
     answer(&stream.next_message(), "session");
     assert_eq!(answer_text(&stream.next_message()), "a");
-    // Not asked again for it, but for another tool.
+    // The same tool is not asked about again, but another one is.
     assert_eq!(answer_text(&client.call("srv__echo", &json!({"text": "a"}))), "a");
     it.offers(&tool_with_description(OTHER));
     let mut stream = call("grow");
@@ -156,7 +156,7 @@ fn an_answer_for_the_session_holds_for_that_tool_until_its_definition_changes() 
     stream.next_message();
 }
 
-/// What waits for a person about a server's first use, as soon as something does.
+/// Waits for a pending review of a server's first use and returns it.
 fn first_use(switchboard: &Switchboard) -> Value {
     let listed = || {
         let listed = switchboard.json(&["review", "list"]);

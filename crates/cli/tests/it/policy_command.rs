@@ -1,4 +1,4 @@
-//! `switchboard policy`: what is in force, what would be decided, what would change.
+//! `switchboard policy`: the rules in force, their decisions, and the effect of changes.
 
 use serde_json::{Value, json};
 
@@ -109,7 +109,7 @@ fn check_finds_what_no_call_could_make_right() {
     error: `when` compares a number with a text ([work]/bad.json:1:68)
     hint: write a number without quotes
     ");
-    // A pattern that is known at the call only is decided there, and denies if it is none.
+    // A pattern computed at call time is validated then, and denies the call if it is invalid.
     let computed = json!({"rules": [
         {"effect": "allow", "target": "echo/echo", "when": "'a'.matches('(' + args.text)"},
     ]});
@@ -127,7 +127,7 @@ fn check_finds_what_no_call_could_make_right() {
 #[test]
 fn check_warns_of_rules_about_what_is_not_there() {
     let switchboard = home();
-    // What a server offers is known from its pins.
+    // A server's tools are known from its pins.
     switchboard.run(&["tools", "list"]).expect(0);
     let rules = json!({"rules": [
         {"effect": "deny", "target": "ecko/*"},
@@ -148,7 +148,7 @@ fn check_warns_of_rules_about_what_is_not_there() {
     ");
     let warnings = || switchboard.json(&["policy", "check"])["warnings"].as_array().unwrap().len();
     assert_eq!(warnings(), 2);
-    // Without pins it is known from the lock, and without that it is not known.
+    // Without pins they are known from the lock, and without a lock they are unknown.
     switchboard.write_policy("user", &json!({}));
     switchboard.run(&["lock"]).expect(0);
     switchboard.write_policy("user", &rules);
@@ -185,7 +185,7 @@ fn explain_names_the_verdict_the_rule_its_place_and_the_risk() {
         text.starts_with("echo/write: deny\n  by    `no writing` of the enterprise policy ("),
         "{text}"
     );
-    // Nothing was called.
+    // No call was made.
     assert_eq!(switchboard.recorded_calls(), [""; 0]);
     switchboard.run(&["policy", "explain", "echo/nothing"]).expect(2);
 }
@@ -230,7 +230,7 @@ fn what_if_lists_the_recorded_calls_that_would_be_decided_otherwise() {
         .iter()
         .map(|row| ["target", "today", "then"].map(|key| row[key].as_str().unwrap()))
         .collect();
-    // Without the user's `allow`, what nobody speaks of is asked.
+    // Without the user's `allow`, calls that no rule covers need approval.
     assert_eq!(rows, [["echo/write", "allow", "ask"], ["echo/echo", "allow", "ask"]]);
     let same = switchboard.folder().join("own/policy.json");
     switchboard.run(&["policy", "what-if", same.to_str().unwrap()]).expect(0);

@@ -1,4 +1,4 @@
-//! Rules of several levels: the strictest counts, and what nobody speaks of is asked.
+//! Rules on several levels: the strictest wins, and calls that no rule covers need approval.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn rule(effect: &str) -> Value {
     json!({"rules": [{"effect": effect, "target": "echo/echo"}]})
 }
 
-/// What becomes of a call that a model proposes, with nobody to ask.
+/// Returns the exit code and verdict of a call that a model proposes, with no person to ask.
 fn run_proposed(levels: &[(&str, &str)]) -> (i32, String) {
     let switchboard = Switchboard::with(&json!({"echo": fixture(&["echo"])}));
     for (level, effect) in levels {
@@ -30,7 +30,7 @@ fn the_strictest_level_counts() {
         (&[("enterprise", "ask"), ("user", "allow")], 5, "ask"),
         (&[("enterprise", "allow"), ("project", "deny"), ("user", "allow")], 5, "deny"),
         (&[("enterprise", "deny"), ("user", "allow")], 5, "deny"),
-        // Whoever wrote the project cannot agree to anything.
+        // The project's author cannot approve anything.
         (&[("project", "allow")], 5, "ask"),
     ] {
         assert_eq!(run_proposed(levels), (code, verdict.to_owned()), "{levels:?}");
@@ -63,7 +63,7 @@ fn a_person_who_types_a_call_is_not_asked_about_it_but_held_to_what_is_denied() 
 
 #[test]
 fn pl_11_what_a_server_says_about_itself_lets_nothing_run() {
-    // The fixture says that `echo` only reads.
+    // The fixture annotates `echo` as read-only.
     let entry = fixture(&["echo"]);
     let policy = json!({"readOnly": true});
     let call = |entry: &Value| {
@@ -74,14 +74,14 @@ fn pl_11_what_a_server_says_about_itself_lets_nothing_run() {
     let refused = call(&entry).expect(5).json();
     let is_readonly = [&refused["outcome"], &refused["reason"], &refused["is_readonly"]];
     assert_eq!(is_readonly, [&json!("denied"), &json!("read_only"), &json!(true)]);
-    // The operator's word counts, and that of a server that the operator trusts.
+    // The operator's annotation counts, and that of a server that the operator trusts.
     let mut vouched = entry.clone();
     vouched["tools"] = json!({"echo": {"readOnly": true}});
     call(&vouched).expect(0);
     let mut trusted = entry.clone();
     trusted["trusted"] = json!(true);
     call(&trusted).expect(0);
-    // Nor is an approval relaxed by it.
+    // Nor does the server's annotation relax an approval.
     let switchboard = Switchboard::with(&json!({ "echo": entry }));
     switchboard.run(&["call", "echo", "echo", "text=a", "--review"]).expect(5);
 }
@@ -125,7 +125,7 @@ fn rules_of_the_repository_root_count_in_every_folder_of_it() {
         RunningProcess::start(command).finish_within(TEST_TIMEOUT).expect(code)
     };
     call(5);
-    // Files further in narrow as well, and take nothing away.
+    // Files in deeper folders narrow the rules as well, and take nothing away.
     switchboard.write("a/switchboard.json", "{}");
     switchboard.write("a/b/.switchboard/policy.json", r#"{"rules": []}"#);
     call(5);

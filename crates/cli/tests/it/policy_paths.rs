@@ -1,4 +1,4 @@
-//! What a rule denies is denied on every way into the host, whoever wants it.
+//! A call that a rule denies is denied on every way into the host, for every caller.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ use crate::scripted::{configure, last_session, results, task};
 use crate::switchboard::{Switchboard, fixture};
 use crate::transcript::{redacted, transcript};
 
-/// A home with a server that leaves a trace of every message, and a rule against all of it.
+/// Returns a home with a server that records every message, and a rule that denies all of it.
 fn home_with_denial() -> Switchboard {
     let switchboard = Switchboard::new();
     let journal = switchboard.text_path("journal");
@@ -302,7 +302,7 @@ fn pl_07_a_rule_sees_every_argument_that_is_sent() {
     for hidden in ["payload", "_meta", "Text", "text ", "\\u0074ext2"] {
         assert_eq!(code(&format!(r#"{{"text":"a","{hidden}":"x"}}"#)), 5, "{hidden}");
     }
-    // A name that stands twice could be read in two ways, so it is not sent at all.
+    // A duplicate name could be read in two ways, so the call is not sent at all.
     assert_eq!(code(r#"{"text":"a","text":"b"}"#), 2);
 }
 
@@ -393,7 +393,7 @@ fn pl_01_a_denied_name_is_denied_in_every_spelling_that_a_server_offers() {
         let ran = switchboard.run(&["prompts", "get", "github", prompt]);
         assert_eq!(ran.code, 5, "{prompt}: {ran:?}");
     }
-    // An `allow` is for the name as it is written.
+    // An `allow` matches the exact spelling of the name only.
     let allow = json!([{"effect": "allow", "target": "github/write"}]);
     switchboard.write_policy("user", &json!({ "rules": allow }));
     for (name, code) in [("write", 0), ("Write", 5), ("ｗrite", 5)] {

@@ -1,4 +1,4 @@
-//! Wildcards in rules, and wherever else patterns are taken.
+//! Wildcards in rules and in every other place that accepts patterns.
 
 use serde_json::{Value, json};
 

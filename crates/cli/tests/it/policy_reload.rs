@@ -78,7 +78,7 @@ fn hk_03_new_rules_count_at_once_and_broken_ones_leave_the_old_in_force() {
     switchboard.write_policy_text("enterprise", "{\"rules\": [");
     watching.wait_for("unterminated array");
     assert!(is_denied("echo__echo", &echo), "the old rules are gone");
-    // A mistake in the configuration does not keep new rules out.
+    // A broken configuration does not keep new rules from taking effect.
     switchboard.write_config("{");
     switchboard.write_policy("enterprise", &deny("add"));
     let counted = poll(TEST_TIMEOUT, || is_denied("echo__add", &add).then_some(()));

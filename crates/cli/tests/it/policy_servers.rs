@@ -1,4 +1,4 @@
-//! Servers that an organisation does not allow are not started, and say why.
+//! Servers that an organisation does not allow are not started, and report the reason.
 
 use serde_json::{Value, json};
 
@@ -47,7 +47,7 @@ fn a_server_that_is_not_on_the_list_is_not_started() {
         assert_eq!(started_pids(&switchboard.path("trace")), [0_u32; 0], "{servers}");
         let doctor = switchboard.run(&["doctor"]).expect(4);
         assert!(doctor.stdout.contains(why), "{servers}: {doctor:?}");
-        // What is part of this program is no server of others.
+        // The built-in server is not subject to the list of allowed servers.
         switchboard.run(&["call", "builtin", "echo", "text=a"]).expect(0);
     }
 }

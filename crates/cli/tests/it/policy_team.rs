@@ -1,4 +1,4 @@
-//! Rules of a team: by a path or an address, with a digest.
+//! A team's rules: by a path or a URL, with a digest.
 
 use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
@@ -72,7 +72,7 @@ fn a_teams_address_is_fetched_once_and_then_used_offline() {
     let switchboard = home(&json!({"url": url, "sha256": digest(RULES)}));
     switchboard.run(&CALL).expect(5);
     serving.join().unwrap();
-    // Nobody listens there any more.
+    // The rules server has stopped.
     switchboard.run(&CALL).expect(5);
     let elsewhere = home(&json!({"url": url, "sha256": digest(RULES)}));
     let refused = elsewhere.run(&CALL).expect(3);
@@ -152,7 +152,7 @@ fn a_project_cannot_name_a_team_and_an_address_needs_a_digest() {
     error: the rules cannot be read: a team's `url` needs its `sha256` ([home]/own/config.json:1, key `settings.team`)
     hint: `sha256sum FILE` prints it
     ");
-    // The organisation's word is stronger than the user's.
+    // The organisation's setting overrides the user's.
     let organised = home(&json!({"path": "nowhere.json"}));
     organised.write("team.json", RULES);
     let file = organised.path("team.json");

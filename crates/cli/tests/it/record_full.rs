@@ -1,4 +1,4 @@
-//! A disk without space: no recorded text is lost or overwritten, and calls run again once there is
+//! Tests of a full disk: no recorded text is lost or overwritten, and calls resume once there is
 //! space.
 
 use std::path::PathBuf;
@@ -12,15 +12,15 @@ use crate::switchboard::{Switchboard, fixture};
 
 /// Number of calls that a full disk refuses before it gets more space.
 const REFUSALS: usize = 12;
-/// Length of `{"key":""}` around a text.
+/// Length of the `{"key":""}` that surrounds a text.
 const AROUND: usize = 10;
 
-/// Lengths of arguments around those at which a text is stored in another way: in its row, in a
-/// shared file, beyond the zeros written ahead.
+/// Argument lengths around the thresholds between storage forms: in the row, in a shared file,
+/// beyond the preallocated zeros.
 const LENGTHS: [usize; 11] =
     [60, 4_095, 4_096, 4_097, 9_000, 40_000, 70_000, 131_071, 131_072, 131_073, 200_000];
 
-/// A gateway whose record is on a small disk of its own, in a mount namespace of its own.
+/// A gateway whose record is on a small disk in a separate mount namespace.
 struct SmallDisk {
     switchboard: Switchboard,
     serving: ServingGateway,
@@ -45,7 +45,7 @@ impl SmallDisk {
         Self { switchboard, serving, record }
     }
 
-    /// Runs a program where the disk is mounted.
+    /// Runs a program in the namespace in which the disk is mounted.
     fn run(&self, program: &str, words: &[&str]) -> Ran {
         let mut command = Command::new("nsenter");
         let pid = self.serving.running.pid().to_string();
@@ -62,7 +62,7 @@ impl SmallDisk {
         self.run("mount", &["-o", &size, self.record.to_str().unwrap()]).expect(0);
     }
 
-    /// Calls the tool with a text of this length; false if the gateway refuses the call.
+    /// Calls the tool with a text of this length; returns false if the gateway refuses the call.
     fn write(&self, number: usize, length: usize) -> bool {
         let arguments = json!({"key": text(number, length)});
         let reply = self.serving.send(&tool_call(None, "one__write", &arguments)).json();
@@ -74,13 +74,13 @@ impl SmallDisk {
     }
 }
 
-/// A text that differs from all others, in every part of it.
+/// Returns a text that differs from all others in every part.
 fn text(number: usize, length: usize) -> String {
     format!("{number:06}-").chars().cycle().take(length - AROUND).collect()
 }
 
-/// Fills a disk with texts of these lengths, gives it more space, and compares the record with what
-/// was sent.
+/// Fills a disk with texts of these lengths, adds space, and compares the record with the texts
+/// that were sent.
 fn check(lengths: &[usize]) {
     let disk = SmallDisk::new("8m");
     let mut ran = Vec::new();

@@ -1,4 +1,5 @@
-//! The record of calls: one row per call whatever its arguments say, and a chain that shows changes.
+//! Tests of the record of calls: one row per call whatever its arguments, and a chain that reveals
+//! changes.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -13,7 +14,7 @@ fn database(switchboard: &Switchboard) -> PathBuf {
     switchboard.folder().join("own/state/record/calls.db")
 }
 
-/// Runs statements on the record, as somebody with an editor for databases would.
+/// Runs SQL statements on the record, as a user of a database editor would.
 fn change(switchboard: &Switchboard, statements: &str) {
     change_file(&database(switchboard), statements);
 }
@@ -40,7 +41,7 @@ fn with_calls(count: usize) -> Switchboard {
     switchboard
 }
 
-/// The id of a call as people write it.
+/// Returns the id of a call in the form that users type.
 fn id(switchboard: &Switchboard, number: usize) -> String {
     let calls = switchboard.json(&["calls", "--limit", "100"]);
     let calls = calls.as_array().unwrap();
@@ -101,7 +102,7 @@ fn lg_03_a_changed_removed_or_moved_row_is_named() {
         let switchboard = with_calls(4);
         let ids: Vec<String> = (1..=4).map(|number| id(&switchboard, number)).collect();
         change(&switchboard, statements);
-        // Also after further calls, which go on with the chain.
+        // Also after further calls, which continue the chain.
         for turn in 0..2 {
             let ran = switchboard.run(&["calls", "verify"]).expect(7);
             let named = format!("call {}:", ids[bad - 1]);
@@ -202,7 +203,7 @@ fn lg_04_nothing_runs_once_the_record_was_taken_away() {
     let before = written();
     assert!(call().contains("audit_unavailable"));
     assert_eq!(written(), before, "it ran unrecorded");
-    // Back in its place it is written again.
+    // Once the folder is back, calls are recorded again.
     std::fs::rename(folder.with_file_name("elsewhere"), &folder).unwrap();
     let taken = || (!call().contains("audit_unavailable")).then_some(());
     assert!(crate::running::poll(crate::running::TEST_TIMEOUT, taken).is_some());

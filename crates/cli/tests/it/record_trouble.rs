@@ -1,4 +1,5 @@
-//! A record that is moved, removed, damaged, locked, open to everybody or not to be written: nothing runs unrecorded, and nothing is lost in silence.
+//! Tests of a record that is moved, removed, damaged, locked, world-readable or not writable: no
+//! call runs unrecorded, and no loss is silent.
 
 use std::io::Write as _;
 use std::os::unix::ffi::OsStrExt as _;
@@ -16,7 +17,7 @@ fn record(switchboard: &Switchboard) -> PathBuf {
     switchboard.folder().join("own/state/record")
 }
 
-/// A home with a server that notes what it wrote.
+/// Returns a home with a server that notes its writes.
 fn noting() -> Switchboard {
     let switchboard = Switchboard::new();
     let journal = switchboard.text_path("journal");
@@ -24,14 +25,14 @@ fn noting() -> Switchboard {
     switchboard
 }
 
-/// What the server wrote, in order.
+/// Returns the lines that the server wrote, in order.
 fn written_lines(switchboard: &Switchboard) -> Vec<String> {
     let journal = std::fs::read_to_string(switchboard.path("journal")).unwrap_or_default();
     let lines = journal.lines().filter_map(|line| line.strip_prefix("write "));
     lines.map(str::to_owned).collect()
 }
 
-/// Has the gateway write something; gives what it says if it refuses.
+/// Calls the write tool through the gateway; returns the reply if the gateway refuses the call.
 fn write(site: &Site, key: &str) -> Option<String> {
     let reply = site.send(&tool_call(None, "one__write", &json!({"key": key}))).json();
     (reply["result"]["isError"] == true || reply["result"].is_null()).then(|| reply.to_string())
@@ -77,7 +78,7 @@ fn a_record_that_is_moved_away_stops_calls_until_it_is_back() {
     let here = record(&switchboard);
     let away = switchboard.folder().join("own/state/away");
     std::fs::rename(&here, &away).unwrap();
-    // What had begun before it was noticed is in the journal that was moved along.
+    // Entries from before the move was noticed are in the moved journal.
     let refused = poll(TEST_TIMEOUT, || write(&serving, "moved")).expect("it is noticed");
     assert!(refused.contains("was moved or removed"), "{refused}");
     serving.wait_for_error("warning: calls are refused: the record of calls cannot be written");
@@ -106,7 +107,7 @@ fn a_record_that_is_removed_stops_calls_at_once() {
         let refused = write(&serving, "after").expect("nobody can record it");
         assert!(refused.contains("was moved or removed"), "{refused}");
     }
-    // A new one that somebody else makes there is not the one that is open.
+    // A record that another process creates there is not the open one.
     assert_eq!(switchboard.json(&["calls"]), json!([]));
     assert!(write(&serving, "after").is_some());
     assert_eq!(written_lines(&switchboard), ["before"]);
@@ -130,7 +131,7 @@ fn f69_a_damaged_record_is_put_aside_and_whoever_looks_first_is_told() {
         seen.push(transcript(&told));
         let again = switchboard.run(words).expect(0);
         assert!(!again.stderr.contains("damaged"), "{words:?}: {again:?}");
-        // The end that was signed is missed for good.
+        // The signed end of the chain stays missing.
         switchboard.run(&["calls", "verify"]).expect(7);
     }
     insta::assert_snapshot!(seen.join("\n\n"), @"
@@ -190,7 +191,7 @@ fn f70_processes_on_one_record_that_are_killed_in_turn_leave_each_call_with_one_
     assert_eq!([&verified["sealed"], &verified["unsealed"]], [12, 0], "{verified}");
 }
 
-/// The number that a query on the record gives, asked of the file itself.
+/// Returns the number that a query on the record yields, read from the file itself.
 fn query_count(switchboard: &Switchboard, query: &str) -> String {
     let script = "import sqlite3, sys; print(*sqlite3.connect(sys.argv[1]).execute(sys.argv[2])\
                   .fetchone())";
@@ -236,7 +237,7 @@ fn f71_a_record_in_a_folder_that_everybody_can_write_to_is_not_used() {
     assert_eq!(written_lines(&switchboard), [""; 0]);
 }
 
-/// Holds the record locked until its input ends.
+/// Locks the record until standard input ends.
 fn hold_record_lock(switchboard: &Switchboard) -> RunningProcess {
     let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None); \
                   c.execute('BEGIN IMMEDIATE'); print('locked', flush=True); sys.stdin.read()";
@@ -275,7 +276,7 @@ fn f68_a_record_that_another_program_holds_locked_refuses_calls_and_can_be_read(
     assert_eq!(written_lines(&switchboard), ["a", "c"]);
 }
 
-/// Lets files of a process grow to so many bytes and no further, as a disk that is full would.
+/// Limits the files of a process to this many bytes, as a full disk would.
 fn limit(pid: u32, bytes: &str) {
     let limited = Command::new("prlimit")
         .args(["--pid", &pid.to_string(), &format!("--fsize={bytes}:unlimited")])
@@ -287,7 +288,7 @@ fn limit(pid: u32, bytes: &str) {
 #[test]
 fn f66_and_f67_where_nothing_more_can_be_written_calls_are_refused_and_taken_again_by_themselves() {
     let switchboard = noting();
-    // Told instead of killed when a file cannot grow.
+    // The write fails instead of killing the process when a file cannot grow.
     let mut command = Command::new("sh");
     command.args(["-c", "trap '' XFSZ; exec \"$@\"", "sh", env!("CARGO_BIN_EXE_switchboard")]);
     command.args(["serve", "--json", "--listen", "127.0.0.1:0"]);
@@ -327,7 +328,7 @@ fn a_home_whose_path_is_not_unicode_keeps_its_record_whole() {
         let ran = command(words);
         assert!(ran.status.success(), "{words:?}: {ran:?}");
     }
-    // One that says where our files are and cannot be read must not be passed over.
+    // An unreadable file that says where our files are must not be ignored.
     let ran = switchboard.command(&["calls"]).env("SWITCHBOARD_HOME", &home).output().unwrap();
     assert_eq!(ran.status.code(), Some(3), "{ran:?}");
     let said = String::from_utf8_lossy(&ran.stderr).into_owned();

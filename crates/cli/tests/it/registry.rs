@@ -1,4 +1,4 @@
-//! A registry is searched, what it names is added and called, and what it must not name is refused.
+//! Tests of registries: search, adding and calling a listed server, and entries that are refused.
 
 use serde_json::{Value, json};
 use switchboard_testkit::{HttpFixture, RegistryFixture, RegistryMood};
@@ -32,7 +32,7 @@ fn npm(version: &str, more: &Value) -> Value {
     json!({"packages": [package]})
 }
 
-/// A home whose settings name this registry.
+/// Returns a home whose settings name this registry.
 fn home(registry: &RegistryFixture) -> Switchboard {
     let mut switchboard = Switchboard::new();
     switchboard.set("SWITCHBOARD_TOKEN_KEY", "a key of this test");
@@ -406,7 +406,7 @@ fn registry_served_by_us_lists_what_is_allowed_and_no_value() {
         assert_eq!(send("GET", &url, headers, "").status, 403, "{headers:?}");
     }
     assert_eq!(send("GET", &format!("{base}/v0.1/none"), &[], "").status, 404);
-    // Another home finds the servers there and can add one.
+    // A client in another home finds the servers there and can add one.
     let theirs = Switchboard::new();
     let found = theirs.json(&["registry", "search", "local", "--registry", &base]);
     let names: Vec<&str> =

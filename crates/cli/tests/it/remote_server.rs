@@ -1,4 +1,4 @@
-//! Servers that listen on a port: started by a test, waited for, ended with it.
+//! Real servers that listen on a port: started and stopped by a test.
 
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
@@ -6,14 +6,14 @@ use std::process::{Child, Command, Stdio};
 use crate::running::{TEST_TIMEOUT, poll};
 use crate::testenv::{installed_path, node};
 
-/// A real server that listens on loopback; it is ended when the value is dropped.
+/// A real server that listens on loopback; killed when the value is dropped.
 pub(crate) struct RemoteServer {
     pub(crate) url: String,
     child: Child,
 }
 
 impl RemoteServer {
-    /// `server-everything` with `streamableHttp` or `sse`.
+    /// Starts `server-everything` with `streamableHttp` or `sse`.
     pub(crate) fn everything(transport: &str) -> Self {
         let [node, script] = node("server-everything");
         let path = if transport == "sse" { "/sse" } else { "/mcp" };
@@ -24,7 +24,7 @@ impl RemoteServer {
         })
     }
 
-    /// The `FastMCP` sample with `http` or `sse`.
+    /// Starts the `FastMCP` sample with `http` or `sse`.
     pub(crate) fn fastmcp(transport: &str) -> Self {
         let path = if transport == "sse" { "/sse" } else { "/mcp" };
         let program = installed_path("python/bin/fastmcp");
@@ -58,13 +58,13 @@ impl RemoteServer {
 
 impl Drop for RemoteServer {
     fn drop(&mut self) {
-        // Failing to kill means that it has already ended.
+        // `kill` fails only if the process has already exited.
         _ = self.child.kill();
         _ = self.child.wait();
     }
 }
 
-/// A port that nobody listens on at this moment.
+/// Returns a port without a listener at this moment.
 pub(crate) fn free_port() -> u16 {
     let listener = TcpListener::bind(("127.0.0.1", 0)).expect("loopback has a free port");
     listener.local_addr().unwrap().port()

@@ -1,4 +1,5 @@
-//! `kill -9` in the middle of a conversation: the next process goes on, and nothing runs twice.
+//! Tests of `kill -9` in the middle of a conversation: the next process continues, and nothing runs
+//! twice.
 
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::path::Path;
@@ -12,15 +13,15 @@ use crate::switchboard::{Switchboard, fixture};
 
 const SOON: Duration = Duration::from_secs(30);
 
-/// What a model is told of a call of which nobody knows whether it ran.
+/// Message to the model about a call that may or may not have run.
 const UNKNOWN: &str = "It is not known whether this ran";
 
-/// Runs a task with everything allowed; its events come on standard output.
+/// Starts a task with every call allowed and its events on standard output.
 fn begin(switchboard: &Switchboard) -> RunningProcess {
     switchboard.start(&["run", "--allow", "*", "--json", "Do it"])
 }
 
-/// A home with a server that writes at once and answers after a minute.
+/// Returns a home with a server that writes at once and answers after a minute.
 fn late(settings: &Value, turns: &Value) -> Switchboard {
     let switchboard = Switchboard::new();
     let journal = switchboard.text_path("journal");
@@ -39,7 +40,7 @@ fn write(server: &str, key: &str) -> Value {
     json!({"name": format!("{server}__write"), "arguments": {"key": key}})
 }
 
-/// What was written, in order.
+/// Returns the lines that the server wrote, in order.
 fn written_lines(switchboard: &Switchboard) -> Vec<String> {
     let journal = std::fs::read_to_string(switchboard.path("journal")).unwrap_or_default();
     let lines = journal.lines().filter_map(|line| line.strip_prefix("write "));
@@ -101,7 +102,7 @@ fn a_call_whose_record_is_gone_is_not_run_again() {
             std::fs::remove_file(record.join(name)).ok();
         }
         std::fs::remove_dir_all(record.join("journal")).unwrap();
-        // Whoever comes first makes a new one.
+        // The first process to open the record creates a new journal.
         if is_seen_before {
             assert_eq!(switchboard.json(&["calls"]), json!([]));
         }
@@ -168,7 +169,7 @@ fn a_result_that_came_in_time_is_known_to_the_next_process() {
 fn words_for_a_conversation_that_was_left_in_the_middle_wait_for_its_step() {
     let turns = json!([
         {"calls": [write("late", "a")]},
-        // The model may be asked once before the words have come.
+        // The model may be asked once before the message has arrived.
         {"expect": ["be careful"], "text": "I am.", "or": {"expect": [UNKNOWN], "text": "I wait."}},
         {"expect": ["be careful"], "text": "I am."},
     ]);
@@ -183,7 +184,7 @@ fn words_for_a_conversation_that_was_left_in_the_middle_wait_for_its_step() {
     assert!(told[0].starts_with(UNKNOWN), "{told:?}");
 }
 
-/// How often each title stands in the store.
+/// Returns how often a title occurs in the store.
 fn issues(store: &Path, title: &str) -> usize {
     let text = std::fs::read_to_string(store).unwrap_or_default();
     let issues = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -218,7 +219,7 @@ fn killed_at_any_moment_every_effect_is_there_once_or_told_as_unknown() {
         running.wait_for("\"event\":\"session\"");
         let moment = RandomState::new().build_hasher().finish() % 120;
         moments.push(moment);
-        // The moment of death is to be any: this is no wait for something.
+        // A random moment of death, not a wait for an event.
         std::thread::sleep(Duration::from_millis(moment));
         running.kill();
         running = switchboard.start(&["run", "--allow", "*", "--json", "--resume", "last"]);
@@ -288,7 +289,7 @@ mod at_a_terminal {
         let mut terminal = Terminal::open(&switchboard, &words);
         terminal.line("Write");
         terminal.wait_for(MENU);
-        // Beside the question the other call ends, and its end is kept.
+        // The other call ends while the question is open, and its end is stored.
         let ended = || {
             let session = last_session(&switchboard);
             (!results(&switchboard, &session).is_empty()).then_some(())

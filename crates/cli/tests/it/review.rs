@@ -1,4 +1,4 @@
-//! `--review`: a person decides, and only a person.
+//! Tests of `--review`: only a person decides.
 
 #[cfg(target_os = "linux")]
 use std::time::Duration;
@@ -42,7 +42,7 @@ fn a_tool_is_allowed_unasked_when_its_list_and_the_switch_both_say_so() {
     }
 }
 
-/// The end of the menu: when it is there, a key answers.
+/// End of the menu: once it is shown, the program reads keys.
 #[cfg(target_os = "linux")]
 const MENU: &str = "[e] edit the arguments";
 
@@ -105,7 +105,7 @@ fn always_is_remembered_in_the_file_of_the_server() {
         call_with_answers(&switchboard, server, &[(MENU, "a")]).expect(0);
         let config: Value = serde_json::from_str(&switchboard.config_text()).unwrap();
         assert_eq!(config["mcpServers"][server]["autoApprove"], json!(["echo"]), "{server}");
-        // Nobody is there to be asked, and nobody needs to be.
+        // No terminal is attached, and none is needed.
         switchboard.run(&["call", server, "echo", "text=again", "--review"]).expect(0);
     }
 }

@@ -1,4 +1,4 @@
-//! The calls of one answer: several at once, wrong ones, and the same one again and again.
+//! Tests of the calls of one answer: several at once, invalid ones, and repeated ones.
 
 use std::time::Duration;
 
@@ -25,7 +25,7 @@ fn several_calls_of_one_message_run_in_order_and_are_answered_in_order() {
     for (vendor, form) in WAYS {
         for calls in if form == Form::Native { &["each", "parallel"][..] } else { &["parallel"] } {
             let setup = Setup::new((vendor, form)).servers(echo()).chat(&json!({ "calls": calls }));
-            // The first takes longest, so that the order does not come by itself.
+            // The first call takes longest, so the order of the results is not accidental.
             let slow = VendorCall::Tool("echo", "slow", json!({"ms": 150}));
             let turn = form.turn("Three.", &[slow, say("two"), add(1, 2)]);
             let talk = setup.start(&[turn, json!({"text": "Done."})]);
@@ -53,7 +53,7 @@ fn parallel_calls_run_at_the_same_time() {
     let turn = form.turn("All.", &[slow(1000), slow(1001), slow(1002), slow(1003)]);
     let talk = setup.start(&[turn, json!({"text": "Done."})]);
     let events = talk.task(&[], 0);
-    // All began before the first one ended.
+    // All calls began before the first one ended.
     let kinds: Vec<&str> = events
         .iter()
         .map(|event| event["event"].as_str().unwrap())
@@ -151,7 +151,7 @@ fn arguments_that_are_no_json_are_told_with_the_place() {
 #[test]
 fn three_mistakes_in_a_row_end_the_task() {
     for (vendor, form) in WAYS {
-        // A call that is right begins the count again.
+        // A valid call resets the count.
         let wrong = |number: u64| {
             form.turn("Again.", &[VendorCall::Tool("echo", "add", json!({ "a": number }))])
         };
@@ -210,7 +210,7 @@ fn a_call_that_breaks_off_with_the_answer_is_told_as_a_mistake() {
 #[test]
 fn a_tool_that_appears_during_a_task_can_be_called() {
     for (vendor, form) in WAYS {
-        // The model takes its time, so that the new list is there when it is asked again.
+        // The delay lets the new list arrive before the model is asked again.
         let mut slowly =
             form.turn("I look.", &[VendorCall::Tool("echo", "slow", json!({"ms": 400}))]);
         slowly["delayMs"] = json!(20);

@@ -1,4 +1,4 @@
-//! Who agrees to the calls of a task: rules, a list, or a person who is not there.
+//! Tests of consent to the calls of a task: rules, an allow list, or an absent person.
 
 use serde_json::{Value, json};
 
@@ -9,7 +9,7 @@ fn write(form: Form) -> Value {
     form.turn("I write.", &[VendorCall::Tool("echo", "write", json!({"key": "a"}))])
 }
 
-/// What the fixture wrote, whether or not it was there to write.
+/// Returns the fixture's journal, or an empty text if there is none.
 fn journal(talk: &Talk) -> String {
     std::fs::read_to_string(talk.switchboard.path("journal")).unwrap_or_default()
 }

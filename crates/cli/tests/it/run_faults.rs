@@ -1,4 +1,5 @@
-//! A vendor that is busy, breaks off, talks nonsense or is not there, and what becomes of the task.
+//! Tests of a vendor that is busy, disconnects, sends nonsense or is unreachable, and of the task's
+//! outcome.
 
 use serde_json::{Value, json};
 use switchboard_testkit::ModelVendor;
@@ -17,7 +18,7 @@ fn setup(vendor: ModelVendor) -> Setup {
     Setup::new((vendor, Form::Native))
 }
 
-/// One answer with a fault.
+/// Starts a conversation with one faulty answer.
 fn faulty(vendor: ModelVendor, fault: &Value) -> Talk {
     setup(vendor).start(&[json!({"text": TEXT, "chunk": 5, "fault": fault})])
 }
@@ -43,7 +44,7 @@ fn a_vendor_that_fails_is_asked_again_after_a_moment() {
     }
 }
 
-/// How many seconds went by before the second question, which was answered well.
+/// Returns the seconds between the first request and the second, which succeeds.
 fn seconds_waited(vendor: ModelVendor, fault: &Value) -> f64 {
     let talk = faulty(vendor, fault);
     let events = events(&talk.run(&["run", "hi", "--json"], 0));
@@ -75,7 +76,7 @@ fn a_call_is_made_once_although_its_answer_broke_off() {
         for form in [Form::Native, Form::Text] {
             let asked = VendorCall::Tool("echo", "add", json!({"a": 2, "b": 3}));
             let mut turn = form.turn("I add.", &[asked]);
-            // One piece of text and most of the call have come when it happens.
+            // The fault occurs after one piece of text and most of the call.
             let after = if form == Form::Native { 4 } else { 8 };
             turn["fault"] = json!({"kind": "cut", "after": after, "times": 1});
             let setup = Setup::new((vendor, form)).servers(echo());
@@ -91,7 +92,8 @@ fn a_call_is_made_once_although_its_answer_broke_off() {
     }
 }
 
-/// The answer could not be had: exit code 6, nothing on standard output, these words.
+/// Fails unless the task ends with this code, an empty standard output and these words on standard
+/// error.
 fn assert_failed(talk: &Talk, code: i32, parts: &[&str]) -> Ran {
     let ran = talk.run(&["run", "hi"], code);
     for part in parts {
@@ -115,7 +117,7 @@ fn an_answer_that_is_always_nonsense_ends_the_task_with_a_reason() {
             let talk = faulty(vendor, &json!({"kind": kind, "after": 1}));
             assert_failed(&talk, 6, &parts);
             assert_eq!(talk.bodies().len(), asked, "{vendor:?} {kind}");
-            // What was said is kept, and can be asked again.
+            // The user's message is stored, and the request can be repeated.
             assert_eq!(in_session(&talk, "The model request failed"), 1, "{vendor:?} {kind}");
         }
     }
@@ -182,7 +184,7 @@ fn a_vendor_that_cannot_be_reached_is_told_with_what_to_check() {
     }
 }
 
-/// What each vendor says when a conversation is too long for it.
+/// Returns each vendor's error for a conversation that exceeds its context window.
 fn too_long(vendor: ModelVendor) -> Value {
     let body = match vendor {
         ModelVendor::OpenAi => json!({"error": {
@@ -218,7 +220,7 @@ fn a_conversation_that_is_too_long_is_summed_up_and_asked_again() {
                 turn["usage"] = usage.clone();
                 turn
             };
-            // The turns come one after the other, because a summary has another history.
+            // The turns are in sequence, because a summary has a different history.
             let turns = [
                 big(3_000),
                 big(3_001),
@@ -226,7 +228,8 @@ fn a_conversation_that_is_too_long_is_summed_up_and_asked_again() {
                 json!({"expect": ["abc"], "text": "Here it is."}),
             ];
             let setup = Setup::new((vendor, form)).servers(echo());
-            // The window is what the vendor's models usually have; this one has less.
+            // The default window is the usual one of the vendor's models; this model has a smaller
+            // one.
             let talk = setup.start_in(
                 crate::switchboard::Switchboard::new(),
                 &json!({"order": "sequence", "turns": turns}),
@@ -264,7 +267,7 @@ fn where_no_summary_can_be_had_the_first_words_stand_for_the_beginning() {
         turn
     };
     let mut fault = too_long(ModelVendor::OpenAi);
-    // The summary is too long to ask for as well.
+    // The request for the summary is too long as well.
     fault["times"] = json!(2);
     let turns = [big(3_000), big(3_001), json!({"text": "Here.", "fault": fault})];
     let talk =

@@ -1,4 +1,4 @@
-//! Ctrl-C while a task runs: it ends at once, and what happened so far is kept.
+//! Tests of Ctrl-C during a task: it ends at once, and everything so far is stored.
 
 use std::time::Duration;
 

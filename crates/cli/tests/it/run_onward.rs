@@ -1,4 +1,4 @@
-//! A conversation goes on with another task, whatever became of the one before.
+//! Tests of continuing a conversation with another task, whatever the outcome of the previous one.
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ fn echo() -> Value {
     json!({"echo": fixture(&["echo"])})
 }
 
-/// Goes on with the last conversation; the vendor's rules are checked on the way.
+/// Resumes the last conversation; the fixture checks the vendor's rules.
 fn go_on(talk: &Talk, expected: &str, case: &str) {
     let ran = talk.run(&["run", "and now?", "--resume", "last", "--json"], 0);
     assert_eq!(last_words(&events(&ran)), expected, "{case}");
 }
 
-/// Has a first task end in every way but well, and goes on.
+/// Ends a first task in every way except success, and resumes the conversation.
 fn goes_on((vendor, form): (ModelVendor, Form)) {
     let wrong = form.turn("So?", &[VendorCall::Tool("echo", "add", json!({"a": 1}))]);
     let fine = form.turn("So.", &[VendorCall::Tool("echo", "add", json!({"a": 1, "b": 2}))]);
@@ -35,7 +35,7 @@ fn goes_on((vendor, form): (ModelVendor, Form)) {
         ("steps", fine, 8, &["--max-steps", "1"], json!({})),
     ] {
         let here = json!({"expect": ["and now?"], "text": "Here again."});
-        // What was not said does not count as an answer of the model.
+        // An empty answer does not count as an answer of the model.
         let order = if name == "silent" { "sequence" } else { "history" };
         let script = json!({"order": order, "turns": [first, here]});
         let setup = Setup::new((vendor, form)).servers(echo()).chat(&chat);
@@ -116,7 +116,7 @@ fn a_conversation_can_go_on_with_another_vendor_and_form() {
     let mut models = json!({});
     let mut running = Vec::new();
     for (place, (vendor, calls)) in ways.into_iter().enumerate() {
-        // Two answers of every model so far stand in front.
+        // Each model's two answers so far come first.
         let number = json!({"a": place, "b": 100});
         let call = if calls == "native" {
             json!({

@@ -1,4 +1,5 @@
-//! What a model gets of results: pictures, long texts in parts, resources, and tools it has to find.
+//! Tests of results as the model receives them: pictures, long texts in parts, resources, and tools
+//! that it has to search for.
 
 use serde_json::{Value, json};
 use switchboard_testkit::ModelVendor;
@@ -7,7 +8,7 @@ use crate::switchboard::{Switchboard, fixture};
 use crate::talking::{FORMS, Form, Setup, VendorCall, WAYS, last_words};
 use crate::testenv;
 
-/// The pictures of the newest request, as base64.
+/// Returns the pictures of the newest request, as base64.
 fn pictures(vendor: ModelVendor, body: &Value) -> Vec<String> {
     let found = |value: &Value| match vendor {
         ModelVendor::OpenAi => {
@@ -32,7 +33,7 @@ fn pictures(vendor: ModelVendor, body: &Value) -> Vec<String> {
 
 #[test]
 fn pictures_reach_a_model_that_can_look_and_are_told_to_one_that_cannot() {
-    // Looking is different with every vendor; not looking is the same words everywhere.
+    // The form of a picture differs by vendor; its replacement text is the same everywhere.
     let blind = [(WAYS[0], false), (WAYS[3], false)];
     for ((vendor, form), images) in WAYS.map(|way| (way, true)).into_iter().chain(blind) {
         let setup = Setup::new((vendor, form))
@@ -98,7 +99,7 @@ fn a_long_result_is_cut_and_the_model_reads_the_part_it_wants() {
         assert!(read.contains(part), "{vendor:?} {form:?}: {read}");
         assert!(!read.contains("line number 202"), "{vendor:?} {form:?}: {read}");
         assert!(read.contains("255: line number 255\n"), "{vendor:?} {form:?}: {read}");
-        // Only what a server did is in the record.
+        // The record contains only calls to servers.
         assert_eq!(talk.switchboard.recorded_calls(), ["tool files/read_text_file: ok"]);
     }
 }
@@ -135,7 +136,7 @@ fn resources_are_read_in_every_form() {
                 ["resource echo/test://static-text: ok", "resource echo/test://template/7: ok"],
                 "{vendor:?} {form:?}"
             );
-            // The model knows of them from the beginning.
+            // The resources are in the model's first request.
             let system = talk.system(&talk.bodies()[0]);
             for address in ["test://static-text", "test://template/{id}"] {
                 assert!(system.contains(address), "{vendor:?} {form:?}: no {address} in {system}");

@@ -1,4 +1,5 @@
-//! `switchboard run`: one task from the prompt to the last word, with every vendor and form.
+//! Tests of `switchboard run`: one task from the prompt to the last word, with every vendor and
+//! form.
 
 use serde_json::{Value, json};
 use switchboard_testkit::ModelVendor;
@@ -16,7 +17,7 @@ fn echo() -> Value {
     json!({"echo": fixture(&["echo"])})
 }
 
-/// The arguments of every recorded call, the oldest first.
+/// Returns the arguments of every recorded call, oldest first.
 fn arguments(switchboard: &Switchboard) -> Vec<Value> {
     let calls = switchboard.json(&["calls", "--limit", "100"]);
     let ids = calls.as_array().unwrap().iter().rev().map(|call| call["id"].as_str().unwrap());
@@ -102,7 +103,7 @@ fn real_servers_do_what_a_model_asks_for_in_every_form() {
         assert!(told[1][0].contains("The sum of 3 and 4 is 7."), "{form:?}: {told:?}");
         assert!(told[2][0].contains("Feed the cat at seven."), "{form:?}: {told:?}");
         let written = std::fs::read_to_string(&path).unwrap();
-        // The white space around the value of an element is layout.
+        // White space around the value of an element is formatting.
         assert_eq!(written.trim_end(), text.trim_end(), "{form:?}");
         assert_eq!(
             talk.switchboard.recorded_calls(),
@@ -155,7 +156,7 @@ fn with_json_every_line_is_an_event_and_every_call_has_its_end() {
         assert_eq!(outcomes, ["ok", "tool_error"], "{vendor:?} {form:?}");
         let last = events.last().unwrap();
         assert_eq!(last["usage"], json!({"input": 300, "output": 10, "cached": 0}), "{vendor:?}");
-        // The record knows the call under the number that the event gave.
+        // The call has the same id in the record as in the event.
         let id = ended[1]["call"].as_str().unwrap();
         assert_eq!(talk.switchboard.json(&["calls", "show", id])["target"], "fail");
     }
@@ -224,7 +225,7 @@ fn a_key_goes_to_its_vendor_and_nowhere_else() {
         (ModelVendor::Anthropic, "x-api-key", KEY.to_owned()),
         (ModelVendor::Gemini, "x-goog-api-key", KEY.to_owned()),
     ] {
-        // The vendor repeats the key, as some do.
+        // Some vendors repeat the key in their error messages.
         let body = format!("{{\"error\": {{\"message\": \"no such thing for {KEY}\"}}}}");
         let fault = json!({"kind": "status", "status": 400, "body": body});
         let form = Form::Native;

@@ -1,4 +1,4 @@
-//! Models that think before they speak get their thoughts back, signed, in the middle of a task.
+//! Tests of reasoning models: they get their signed thoughts back in the middle of a task.
 
 use serde_json::{Value, json};
 use switchboard_testkit::ModelVendor;
@@ -6,7 +6,8 @@ use switchboard_testkit::ModelVendor;
 use crate::switchboard::fixture;
 use crate::talking::{Form, Setup, Talk, events_by_kind, last_words};
 
-/// A conversation with a model that thinks, where the vendor wants to be asked for that.
+/// Starts a conversation with a reasoning model; the profile requests thoughts if the vendor needs
+/// that.
 fn thinking(vendor: ModelVendor, turns: &[Value]) -> Talk {
     let extra = match vendor {
         ModelVendor::OpenAi => json!({}),
@@ -44,7 +45,7 @@ fn thoughts_stay_with_their_calls_through_a_task() {
             thoughts.iter().map(|event| event["text"].as_str().unwrap()).collect();
         let expected = "I need echo__add.I need echo__fail.I need echo__add.Enough.";
         assert_eq!(thoughts, expected, "{vendor:?}");
-        // Thoughts are for whoever wants to see them, not for standard output.
+        // Thoughts are shown only on request, and never on standard output.
         assert!(!talk.run(&["run", "again", "--allow", "*"], 0).stdout.contains("Enough"));
     }
 }

@@ -1,4 +1,5 @@
-//! A process that a test started: its output as it comes, signals, a bounded end.
+//! A process started by a test, with its output as it arrives, signals and a bounded wait for its
+//! exit.
 
 use std::io::{Read, Write as _};
 use std::path::Path;
@@ -9,10 +10,10 @@ use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
-/// Generous, because other tests start servers at the same time.
+/// Timeout of a wait; generous, because other tests start servers at the same time.
 pub(crate) const TEST_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// How a process ended and what it wrote.
+/// Exit code and output of a process.
 #[derive(Debug)]
 pub(crate) struct Ran {
     pub(crate) code: i32,
@@ -21,20 +22,20 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    /// The one JSON document that standard output holds.
+    /// Parses standard output as one JSON document.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.stdout)
             .unwrap_or_else(|cause| panic!("not one JSON document ({cause}): {self:?}"))
     }
 
-    /// The same, when it ended with this code.
+    /// Returns the value after checking the exit code.
     pub(crate) fn expect(self, code: i32) -> Self {
         assert_eq!(self.code, code, "{self:?}");
         self
     }
 }
 
-/// What one pipe has carried so far, and whether it has ended.
+/// The bytes read from a pipe so far, and whether it has ended.
 #[derive(Default)]
 struct PipeOutput {
     so_far: Mutex<(Vec<u8>, bool)>,
@@ -61,7 +62,7 @@ impl PipeOutput {
         heard
     }
 
-    /// Waits until what was heard is enough; `false` when it was not in time.
+    /// Waits until the output satisfies `enough`; returns false after `limit`.
     fn wait(&self, limit: Duration, enough: impl Fn(&str, bool) -> bool) -> bool {
         let so_far = self.so_far.lock().unwrap();
         let not_yet = |heard: &mut (Vec<u8>, bool)| {
@@ -76,7 +77,7 @@ impl PipeOutput {
     }
 }
 
-/// A process; it is killed when the value is dropped.
+/// A running process; killed when the value is dropped.
 pub(crate) struct RunningProcess {
     child: Child,
     stdout: Arc<PipeOutput>,
@@ -100,10 +101,10 @@ impl RunningProcess {
         self.child.id()
     }
 
-    /// Types something.
+    /// Writes a text to standard input.
     pub(crate) fn say(&mut self, text: &str) {
         let input = self.child.stdin.as_mut().expect("the input is still open");
-        // A program that has ended is noticed by what it printed.
+        // The caller notices an exited program by its output.
         _ = input.write_all(text.as_bytes()).and_then(|()| input.flush());
     }
 
@@ -111,18 +112,18 @@ impl RunningProcess {
         self.child.stdin.take();
     }
 
-    /// Waits until standard output holds this text.
+    /// Waits until standard output contains this text.
     pub(crate) fn wait_for(&self, text: &str) {
         let found = self.stdout.wait(TEST_TIMEOUT, |so_far, _| so_far.contains(text));
         assert!(found, "`{text}` did not come: {:?} {:?}", self.stdout.text(), self.stderr.text());
     }
 
-    /// Waits until standard error holds something; nothing when the program ends without it.
+    /// Waits until `find` succeeds on standard error; returns `None` if the program exits first.
     pub(crate) fn wait_for_error<T>(&self, find: impl Fn(&str) -> Option<T>) -> Option<T> {
         self.wait_for_error_within(TEST_TIMEOUT, find)
     }
 
-    /// The same, with another limit.
+    /// Like [`Self::wait_for_error`], with another limit.
     pub(crate) fn wait_for_error_within<T>(
         &self,
         limit: Duration,
@@ -133,18 +134,18 @@ impl RunningProcess {
         find(&self.stderr.text())
     }
 
-    /// Waits until standard error holds this text.
+    /// Waits until standard error contains this text.
     pub(crate) fn wait_for_note(&self, text: &str) {
         let found = self.stderr.wait(TEST_TIMEOUT, |so_far, _| so_far.contains(text));
         assert!(found, "`{text}` did not come: {:?} {:?}", self.stdout.text(), self.stderr.text());
     }
 
-    /// What standard output holds so far.
+    /// Returns the standard output so far.
     pub(crate) fn printed_text(&self) -> String {
         self.stdout.text()
     }
 
-    /// Waits until a whole line of standard output is what is wanted, and gives it.
+    /// Waits for a whole line of standard output that satisfies `wanted`, and returns it.
     pub(crate) fn wait_for_line(&self, wanted: impl Fn(&str) -> bool) -> String {
         let find = |so_far: &str| {
             let whole = so_far.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
@@ -156,7 +157,7 @@ impl RunningProcess {
         find(&told).unwrap_or_else(|| panic!("no such line in {told:?} {warned:?}"))
     }
 
-    /// Waits until there is something in standard output, and gives it.
+    /// Waits until `find` succeeds on standard output, and returns the result.
     pub(crate) fn wait_for_some<T>(&self, find: impl Fn(&str) -> Option<T>) -> T {
         self.stdout.wait(TEST_TIMEOUT, |so_far, _| find(so_far).is_some());
         let told = self.stdout.text();
@@ -164,7 +165,7 @@ impl RunningProcess {
         find(&told).unwrap_or_else(|| panic!("it did not come: {told:?} {warned:?}"))
     }
 
-    /// Waits until standard output holds the one text, and the other one after it.
+    /// Waits until standard output contains the first text and, after it, the second one.
     #[cfg(target_os = "linux")]
     pub(crate) fn wait_for_after(&self, first: &str, then: &str) {
         let both = |so_far: &str| so_far.split_once(first).is_some_and(|(_, on)| on.contains(then));
@@ -180,12 +181,12 @@ impl RunningProcess {
         self.stdout.text().lines().next().unwrap_or_default().to_owned()
     }
 
-    /// Everything on standard output so far.
+    /// Returns all of standard output so far.
     pub(crate) fn output_text(&self) -> String {
         self.stdout.text()
     }
 
-    /// Presses Ctrl-C, so to speak.
+    /// Sends SIGINT, as Ctrl-C does.
     pub(crate) fn interrupt(&self) {
         self.signal("INT");
     }
@@ -197,14 +198,14 @@ impl RunningProcess {
         assert!(sent.success(), "process {pid} could not be sent {name}");
     }
 
-    /// Ends it at once, as `kill -9` does.
+    /// Kills the process at once, as `kill -9` does.
     pub(crate) fn kill(&mut self) {
-        // Failing to kill means that it has already ended.
+        // `kill` fails only if the process has already exited.
         _ = self.child.kill();
         _ = self.child.wait();
     }
 
-    /// Waits for the end, but not longer than `limit`; the input stays as it is.
+    /// Waits up to `limit` for the process to exit; its input stays open or closed as it is.
     pub(crate) fn finish_within(mut self, limit: Duration) -> Ran {
         let deadline = Instant::now() + limit;
         for pipe in [&self.stdout, &self.stderr] {
@@ -227,7 +228,7 @@ impl Drop for RunningProcess {
     }
 }
 
-/// Asks again and again until there is an answer; nothing when there is none in time.
+/// Calls `ask` repeatedly until it returns a value; returns `None` after `limit`.
 pub(crate) fn poll<T>(limit: Duration, mut ask: impl FnMut() -> Option<T>) -> Option<T> {
     let deadline = Instant::now() + limit;
     loop {
@@ -241,14 +242,14 @@ pub(crate) fn poll<T>(limit: Duration, mut ask: impl FnMut() -> Option<T>) -> Op
     }
 }
 
-/// Waits until a file holds this text, and gives all of it.
+/// Waits until a file contains this text, and returns the whole content.
 pub(crate) fn wait_for_text(file: &Path, text: &str) -> String {
     let read = || std::fs::read_to_string(file).ok().filter(|found| found.contains(text));
     poll(TEST_TIMEOUT, read)
         .unwrap_or_else(|| panic!("`{text}` did not appear in {}", file.display()))
 }
 
-/// The processes that wrote their start into this trace, in order.
+/// Returns the processes that wrote their start into this trace, in order.
 pub(crate) fn started_pids(trace: &Path) -> Vec<u32> {
     let text = std::fs::read_to_string(trace).unwrap_or_default();
     let events = text.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
@@ -256,7 +257,7 @@ pub(crate) fn started_pids(trace: &Path) -> Vec<u32> {
     starts.filter_map(|event| u32::try_from(event["pid"].as_u64()?).ok()).collect()
 }
 
-/// Whether a process runs; one that has ended and only waits to be reaped does not.
+/// Returns whether a process runs; a zombie does not.
 pub(crate) fn is_alive(pid: u32) -> bool {
     if !Path::new("/proc/self/stat").exists() {
         let mut asked = Command::new("kill");
@@ -264,7 +265,7 @@ pub(crate) fn is_alive(pid: u32) -> bool {
         return asked.status().expect("`kill` can be run").success();
     }
     let line = std::fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
-    // The name in brackets may hold anything; what follows the last one is plain.
+    // The name in parentheses may contain anything; the fields after the last one are plain.
     let state = line.rsplit_once(") ").and_then(|(_, rest)| rest.chars().next());
     state.is_some_and(|state| state != 'Z' && state != 'X')
 }

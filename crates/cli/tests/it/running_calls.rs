@@ -1,4 +1,5 @@
-//! Calls of a home in which `serve` runs are made by it, and are for the caller as if they were not.
+//! Tests of calls in a home in which `serve` runs: `serve` makes them, and the caller sees no
+//! difference.
 
 use std::time::Duration;
 
@@ -12,14 +13,14 @@ use crate::serve_client::until;
 use crate::switchboard::{Switchboard, fixture};
 use crate::transcript::transcript;
 
-/// A home with one server in which `serve` runs.
+/// Returns a home with one server in which `serve` runs.
 fn serve_home(era: &str, arguments: &[&str]) -> (Switchboard, Person) {
     let switchboard = Switchboard::new();
     let journal = switchboard.text_path("journal");
     let trace = switchboard.text_path("trace");
     let words = ["echo", "--era", era, "--journal", &journal, "--trace", &trace];
     switchboard.configure(&json!({"echo": fixture(&words)}));
-    // Each command is a session of its own, so its call is the first one.
+    // Each command is a separate session, so its call is the first one.
     let denied = json!({"rules": [
         {"effect": "deny", "target": "echo/grow"},
         {"effect": "deny", "target": "echo/*", "when": "session.calls > 0"},
@@ -39,7 +40,7 @@ fn arrival_count(switchboard: &Switchboard) -> usize {
     heard.lines().filter(|line| line.contains("tools/call")).count()
 }
 
-/// Without what is different each time.
+/// Returns the output without the parts that differ from run to run.
 fn plain(ran: &Ran) -> (i32, Value, String) {
     let shown = serde_json::from_str::<Value>(&ran.stdout).map(|mut shown| {
         if let Some(members) = shown.as_object_mut() {
@@ -51,7 +52,8 @@ fn plain(ran: &Ran) -> (i32, Value, String) {
     (ran.code, shown.unwrap_or_else(|_| json!(ran.stdout)), ran.stderr.clone())
 }
 
-/// Fails unless a command says the same here and there, and starts something only here.
+/// Fails unless a command prints the same with and without the running instance, and starts servers
+/// only without it.
 fn check_same(switchboard: &Switchboard, words: &[&str], code: i32) {
     for words in [words.to_vec(), [words, &["--json"]].concat()] {
         let before = starts(switchboard);
@@ -236,7 +238,7 @@ fn running_calls_are_not_made_again_when_the_instance_goes_away() {
     assert_eq!(lost.stderr, expected);
     assert_eq!(arrival_count(&switchboard), 1, "it was called once");
     drop(person);
-    // What it left behind leads nowhere, and does no harm.
+    // The file left behind leads nowhere and is harmless.
     let ran = switchboard.run(&["call", "echo", "echo", "text=a"]).expect(0);
     assert_eq!(ran.stdout, "a\n");
     let slow = "tool echo/slow: unknown (host_crash)".to_owned();

@@ -1,4 +1,5 @@
-//! A `serve` of another version, or something else where one was: calls are made here, or not at all.
+//! Tests of a `serve` of another version, or another program at its address: calls are made here,
+//! or not at all.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -10,11 +11,11 @@ use crate::serve_client::{ServingGateway, until};
 use crate::switchboard::{Switchboard, fixture};
 use crate::transcript::transcript;
 
-/// Whoever answers questions about servers as an instance does, and calls in this way.
+/// Starts an impostor that lists servers as an instance does, and answers calls with this text.
 fn pretend(answer_to_calls: &'static str) -> u16 {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
-    // It ends with the process of the test.
+    // The thread ends with the test process.
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             answer(stream.unwrap(), answer_to_calls);
@@ -44,11 +45,11 @@ fn answer(mut stream: TcpStream, answer_to_calls: &str) {
         ["POST", "/api/v1/calls"] => answer_to_calls.to_owned(),
         _ => "HTTP/1.1 404 Not Found\r\n\r\n{}".to_owned(),
     };
-    // Whoever asked may have gone.
+    // The client may have disconnected.
     _ = stream.write_all(text.as_bytes());
 }
 
-/// A home in which an instance is said to run at this port.
+/// Returns a home in which an instance is registered at this port.
 fn home(port: u16) -> Switchboard {
     let switchboard = Switchboard::new();
     let trace = switchboard.text_path("trace");

@@ -1,4 +1,5 @@
-//! What a call asks that `serve` makes for a terminal is put to whoever sits there.
+//! Tests of questions during calls that `serve` makes for a terminal: they are shown at that
+//! terminal.
 
 use serde_json::{Value, json};
 
@@ -10,7 +11,7 @@ use crate::switchboard::{Switchboard, fixture};
 use crate::terminal::Terminal;
 
 const CALL: [&str; 5] = ["call", "echo", "echo", "text=hey", "--review"];
-/// The end of the menu: when it is there, a key answers.
+/// End of the menu: once it is shown, the program reads keys.
 const MENU: &str = "[e] edit the arguments";
 
 fn serve_home(era: &str) -> (Switchboard, Person) {
@@ -27,7 +28,7 @@ fn check_started_once(switchboard: &Switchboard) {
     assert_eq!(started_pids(&switchboard.path("trace")).len(), 1);
 }
 
-/// What waits, as soon as something does.
+/// Waits for an entry in the review queue, and returns it.
 fn waits(person: &Person) -> Value {
     poll(TEST_TIMEOUT, || person.ask("reviews").get(0).cloned()).expect("something waits")
 }
@@ -41,7 +42,7 @@ fn running_calls_are_reviewed_at_the_terminal_they_were_typed_in() {
     }
     assert!(ran.stdout.ends_with("hey\r\n"), "{ran:?}");
     let own = switchboard.run_typed(&[&CALL[..], &["--no-running"]].concat(), &[(MENU, "r")]);
-    // What moves before it is drawn as often as there is time for.
+    // Spinner frames before the question vary with time.
     let question = |ran: &Ran| ran.stdout.split_once("Run echo").map(|(_, on)| on.to_owned());
     assert_eq!(question(&ran), question(&own.expect(0)));
     switchboard.run_typed(&CALL, &[(MENU, "s")]).expect(5);

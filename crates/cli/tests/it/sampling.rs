@@ -1,4 +1,4 @@
-//! What servers ask of the model: with the person's consent, within limits, or not at all.
+//! Tests of sampling requests: served with the person's consent, within limits, or not at all.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,8 @@ use crate::testenv;
 
 const SAMPLE: [&str; 4] = ["call", "everything", "trigger-sampling-request", "prompt=Hi"];
 
-/// The real server, with this in its entry, beside a model that says these turns.
+/// Returns a home with the real server, with `sampling` in its entry, and a model that answers with
+/// these turns.
 fn everything(sampling: &Value, turns: &Value) -> Switchboard {
     let mut entry = testenv::everything();
     entry["sampling"] = sampling.clone();
@@ -23,7 +24,7 @@ fn a_real_server_offers_sampling_only_where_it_is_on() {
     let tool = "trigger-sampling-request".to_owned();
     assert!(!everything(&json!(false), &turns).tools("everything").contains(&tool));
     assert!(everything(&json!(true), &turns).tools("everything").contains(&tool));
-    // Without a model there is nobody to ask.
+    // Without a model, the capability is not offered.
     let mut entry = testenv::everything();
     entry["sampling"] = json!(true);
     let alone = Switchboard::with(&json!({"everything": entry}));
@@ -72,7 +73,7 @@ fn without_a_person_a_real_server_gets_an_answer_only_if_the_entry_wants_no_revi
     );
 }
 
-/// A home with the fixture that asks, which nobody reviews.
+/// Returns a home with the asker fixture and without review.
 fn asker(era: &str) -> Switchboard {
     let mut entry = fixture(&["asker", "--era", era]);
     entry["sampling"] = json!({"review": false});
@@ -128,7 +129,7 @@ fn el_05_a_hundred_requests_in_one_call_get_ten_answers() {
     assert_eq!((answered, replies.len()), (10, 100));
     let why = "User rejected sampling request: rate limit: 10 sampling requests per call";
     assert_eq!(replies[99], json!({"code": -1, "message": why}));
-    // Rounds that do not end are a failed call.
+    // Endless rounds are a failed call.
     let called = sample(&asker("modern"), &question(&json!({})), 100, 6);
     let message = called["message"].as_str().unwrap_or_default();
     let expected =

@@ -1,4 +1,4 @@
-//! A confined server: what it can still reach, and what it cannot.
+//! Tests of a confined server: what it can still reach, and what it cannot.
 #![cfg(target_os = "linux")]
 
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::running::is_alive;
 use crate::switchboard::{Switchboard, fixture};
 
-/// A server that first tries out what a script says, with its results in the folder it may write.
+/// Returns a server that first runs a script and saves its results to its writable folder.
 fn trying(switchboard: &Switchboard, name: &str, script: &str) -> Value {
     let program = switchboard_testkit::binary();
     let folder = switchboard.path(&format!("{name}-own"));
@@ -50,7 +50,7 @@ fn a_confined_server_works_and_reaches_only_what_it_was_given() {
 fn en_04_a_confined_server_cannot_look_into_whoever_started_it() {
     let mut switchboard = Switchboard::new();
     switchboard.set("HOST_SECRET", "hunter2-hunter2");
-    // Its parent is the keeper, and the parent of that is the host.
+    // The parent process is the keeper, and its parent is the host.
     let script = "host=$(cut -d ' ' -f 4 /proc/$PPID/stat)\n\
                   cat /proc/$PPID/environ /proc/$host/environ > environ 2>/dev/null\n\
                   head -c 1 /proc/$host/mem > mem 2>/dev/null\n\
@@ -154,14 +154,14 @@ fn a_profile_is_proposed_from_what_a_server_was_seen_to_use() {
     };
     assert!(covers("write", &real("it-own")), "{sandbox}");
     assert!(covers("read", &real("read-only")), "{sandbox}");
-    // What the command names, though nobody saw it open.
+    // The file that the command names is included, although no access to it was observed.
     assert!(covers("read", &real("it.sh")), "{sandbox}");
     let enforced =
         switchboard.run(&["servers", "sandbox", "it", "--seconds", "3", "--enforce"]).expect(0);
     let text = std::fs::read_to_string(switchboard.folder().join("own/config.json")).unwrap();
     let written: Value = serde_json::from_str(&text).unwrap();
     assert_eq!(written["mcpServers"]["it"]["sandbox"], enforced.json()["sandbox"]);
-    // What the command names is in it: the server starts, confined.
+    // The file that the command names is included, so the server starts confined.
     switchboard.run(&["call", "it", "echo", "text=a"]).expect(0);
 }
 
@@ -206,7 +206,7 @@ fn en_08_a_confined_server_reaches_no_socket_of_others_by_its_file() {
     let logged = switchboard.run(&["servers", "logs", "it"]).stdout;
     assert_eq!(result(&switchboard, "it", "own"), "0\n", "{logged}");
     if logged.contains("cannot hide sockets") {
-        // There are no mounts of one's own here.
+        // This system has no mount namespaces.
         return;
     }
     for file in ["near", "relative", "proc", "beside"] {

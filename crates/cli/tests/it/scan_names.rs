@@ -1,4 +1,5 @@
-//! Names that are taken for others; a test's name begins with its row of the list of attacks.
+//! Tests of names that can be confused with others; a test's name begins with its row of the list
+//! of attacks.
 
 use serde_json::{Value, json};
 
@@ -7,7 +8,7 @@ use crate::serve_client::{ServingGateway, tool_call};
 use crate::switchboard::{Switchboard, result_text};
 use crate::transcript::redacted;
 
-/// A home with two servers that offer these tools.
+/// Returns a home with two servers that offer these tools.
 fn two(mail: &[Value], evil: &[Value]) -> Switchboard {
     let switchboard = Switchboard::new();
     let mail = server_entry(&switchboard, "a", &json!({"tools": mail}));
@@ -182,7 +183,7 @@ fn sh_04_a_server_whose_name_is_close_to_another_is_marked() {
     ] {
         let switchboard = Switchboard::new();
         let entry = server_entry(&switchboard, "github", &json!({"tools": [plain]}));
-        // In this order: whoever was there first is not the one that is marked.
+        // The order matters: the server that was there first is not the one that is marked.
         let config = format!(r#"{{"mcpServers": {{"github": {entry}, "{name}": {entry}}}}}"#);
         switchboard.write_config(&config);
         let words = "its name is similar to that of server `github`";

@@ -1,4 +1,4 @@
-//! What a person sees of texts that try to deceive; a test's name begins with its row.
+//! Tests of how deceptive texts are shown to a person; a test's name begins with its row.
 #![cfg(target_os = "linux")]
 
 use serde_json::{Value, json};
@@ -10,14 +10,14 @@ use crate::scripted::configure;
 use crate::switchboard::{Switchboard, fixture};
 use crate::terminal::Terminal;
 
-/// The end of the menu: when it is there, a key answers.
+/// End of the menu: once it is shown, the program reads keys.
 const MENU: &str = "[e] edit the arguments";
 
 fn is_harmful(c: char) -> bool {
     (c.is_control() && !matches!(c, '\n' | '\t')) || is_hidden(c) || is_ambiguous(c)
 }
 
-/// The part of the review that shows the call.
+/// Returns the part of the review that shows the call.
 #[track_caller]
 fn question(switchboard: &Switchboard, words: &[&str]) -> String {
     let mut terminal = switchboard.in_terminal(&[words, &["--review", "--quiet"]].concat());
@@ -122,7 +122,7 @@ fn ux_06_a_long_argument_runs_only_after_its_end_was_seen() {
     assert!(!ran.stdout.contains('…'), "something was left out");
 }
 
-/// A conversation in which the model wants two things written.
+/// Returns a home in which the model requests two writes.
 fn two_writes() -> Switchboard {
     let switchboard = Switchboard::new();
     let journal = switchboard.text_path("journal");

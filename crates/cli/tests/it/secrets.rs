@@ -1,4 +1,5 @@
-//! Secrets by reference: for one server alone, sealed, and in nothing that is written or shown.
+//! Tests of secrets by reference: available to one server only, sealed, and absent from all files
+//! and output.
 
 use serde_json::json;
 
@@ -14,7 +15,7 @@ fn home_with_key() -> Switchboard {
     switchboard
 }
 
-/// A server that writes its variables and its own command line to files.
+/// Returns a server that writes its environment and its command line to files.
 fn observer(switchboard: &Switchboard, name: &str) -> String {
     let program = switchboard_testkit::binary();
     let file = switchboard.text_path(name);
@@ -33,7 +34,7 @@ fn read(switchboard: &Switchboard, name: &str) -> String {
     String::from_utf8_lossy(&std::fs::read(switchboard.path(name)).unwrap()).into_owned()
 }
 
-/// Every file below a folder that holds the text.
+/// Returns every file below a folder that contains the text.
 fn holders(folder: &std::path::Path, text: &str) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap().flatten() {
@@ -89,7 +90,7 @@ fn en_02_a_secret_is_given_to_its_own_server_and_to_no_other() {
     ");
     let listed = switchboard.json(&["secrets"]);
     assert_eq!(listed, json!([{"server": "a", "name": "A_TOKEN"}]));
-    // A project that takes the server's name does not get its secret.
+    // A project server of the same name does not get the secret.
     let project = json!({"mcpServers": {"a": entry("d")}});
     switchboard.write("switchboard.json", &project.to_string());
     switchboard.run(&["servers", "approve", "a"]).expect(0);

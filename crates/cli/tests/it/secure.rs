@@ -1,4 +1,4 @@
-//! Servers behind TLS and proxies, as a person sets them up and is told what is wrong.
+//! Tests of servers behind TLS and proxies: setup and error messages.
 
 use serde_json::json;
 use switchboard_testkit::{HttpFixture, ProxyFront, ServerCertificate, TestAuthority, Validity};
