@@ -1,5 +1,5 @@
-//! Every dialect reads and writes a file as it is found in the wild; `golden/DIALECT` has the file
-//! before, what was read from it, and the file with four servers written into it.
+//! Every dialect reads and writes a typical file of its product; `golden/DIALECT` has the file
+//! before, the entries read from it, and the file with four servers written into it.
 #![expect(
     clippy::unwrap_used,
     reason = "clippy takes the shared functions of integration tests for shipped code"
@@ -28,7 +28,7 @@ fn before(dialect: ProductDialect) -> String {
     std::fs::read_to_string(folder(dialect).join(format!("before.{}", ending(dialect)))).unwrap()
 }
 
-/// Compares with a file of the repository; `UPDATE_GOLDEN=1` writes it, to be looked at.
+/// Compares with a file of the repository; `UPDATE_GOLDEN=1` rewrites it for review.
 fn check(dialect: ProductDialect, name: &str, text: &str) {
     let path = folder(dialect).join(name);
     if std::env::var_os("UPDATE_GOLDEN").is_some() {
@@ -43,7 +43,7 @@ fn lines(notes: &[Note]) -> Value {
     Value::Array(notes.iter().map(line).collect())
 }
 
-/// Servers that try out most of what an entry can say.
+/// Returns servers that cover most features of an entry.
 fn four() -> Vec<ServerEntry> {
     let ours = [
         (
@@ -95,7 +95,8 @@ fn what_was_read_is_written_back_without_a_difference() {
     for dialect in ProductDialect::ALL {
         let text = before(dialect);
         let mut entries = dialect.read(&text, &FileSection::Top).unwrap().entries;
-        // What a product cannot say is in its file by mistake, and would be left out.
+        // Entries that the product cannot express are in its file by mistake, and would be left
+        // out.
         entries.retain(|entry| dialect.expressible(entry).0.as_ref() == Some(entry));
         assert!(!entries.is_empty(), "{dialect:?}");
         let written = dialect.write(&text, &FileSection::Top, &entries).unwrap();

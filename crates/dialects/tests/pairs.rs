@@ -1,5 +1,5 @@
-//! Whatever two products can both express survives the way from one to the other and back, and
-//! nothing is lost without a note.
+//! Everything that two products can both express survives the conversion from one to the other and
+//! back, and every loss has a note.
 #![expect(
     clippy::unwrap_used,
     reason = "clippy takes the shared functions of integration tests for shipped code"
@@ -43,7 +43,7 @@ fn text() -> impl Strategy<Value = VariableText> {
     ]
 }
 
-/// A text with something in it.
+/// Returns a strategy for non-empty texts.
 fn full_text() -> impl Strategy<Value = VariableText> {
     ("[a-z/.]{1,8}", text()).prop_map(|(start, text)| {
         VariableText::from_pieces(
@@ -52,7 +52,7 @@ fn full_text() -> impl Strategy<Value = VariableText> {
     })
 }
 
-/// Values under names, some of them passed on under their own name.
+/// Returns a strategy for named values, some of them passed on under their own name.
 fn named_texts() -> impl Strategy<Value = BTreeMap<String, VariableText>> {
     let one = ("[A-Z_]{1,6}", 0..4, text());
     vec(one, 0..4).prop_map(|all| {
@@ -155,7 +155,7 @@ fn entry() -> impl Strategy<Value = ServerEntry> {
         )
 }
 
-/// Through a file of the product.
+/// Writes the entry to a file of the product and reads it back.
 fn through(dialect: ProductDialect, entry: &ServerEntry) -> Option<ServerEntry> {
     let written = dialect.write("", &FileSection::Top, std::slice::from_ref(entry)).unwrap();
     let read = dialect.read(&written.text, &FileSection::Top).unwrap();
@@ -163,14 +163,14 @@ fn through(dialect: ProductDialect, entry: &ServerEntry) -> Option<ServerEntry> 
     read.entries.into_iter().next()
 }
 
-/// Through an entry of our own.
+/// Converts the entry to our own form and back.
 fn through_ours(entry: &ServerEntry) -> ServerEntry {
     let (name, value, _) = entry.to_ours();
     ServerEntry::from_ours(&name, &value).unwrap().0
 }
 
-/// What all of them can express. Nothing if there is no such thing: one may take for a variable what
-/// is plain text for another.
+/// Returns the part that all of them can express. `None` if there is none: plain text for one
+/// product may be a variable for another.
 fn common_part(dialects: [ProductDialect; 2], entry: &ServerEntry) -> Option<ServerEntry> {
     let mut entry = entry.clone();
     for _ in 0..6 {
@@ -279,7 +279,7 @@ proptest! {
             for line in before.lines() {
                 let bare = |line: &str| line.trim_end().trim_end_matches(',').to_owned();
                 let kept = lines.any(|other| bare(other) == bare(line));
-                // A list beside the servers may have grown.
+                // A list next to the servers may have grown.
                 let is_beside = line.contains("\"excluded\"");
                 prop_assert!(kept || is_beside, "{:?} lost `{}` in\n{}", dialect, line, after);
                 if !kept {

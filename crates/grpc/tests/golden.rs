@@ -1,8 +1,8 @@
-//! The bytes of every message of the schema are what they were; `UPDATE_GOLDEN=1` writes them anew.
+//! The bytes of every message of the schema are unchanged; `UPDATE_GOLDEN=1` rewrites the files.
 //!
-//! Each file holds, for every way in which the alternatives of a message can be chosen, the bytes
-//! and the message as text. The bytes are made from the descriptors by an encoder of this file, and
-//! the generated types have to read them and write them back.
+//! Each file contains the bytes and the text of a message, for every choice of its alternatives. An
+//! encoder in this file makes the bytes from the descriptors, and the generated types must read
+//! them and write them back.
 #![expect(
     clippy::unwrap_used,
     clippy::panic,
@@ -22,7 +22,7 @@ use prost_types::{
 use switchboard_grpc::agent::v1 as agent;
 use switchboard_grpc::{DESCRIPTORS, v1};
 
-/// Everything that the schema defines, by its full name.
+/// All definitions of the schema, by their full name.
 #[derive(Default)]
 struct Schema {
     messages: BTreeMap<String, DescriptorProto>,
@@ -53,7 +53,7 @@ impl Schema {
         self.messages.insert(format!(".{name}"), message);
     }
 
-    /// The messages that are ours, without those that only stand for a map's members.
+    /// Returns our own messages, without the entry messages of maps.
     fn own(&self) -> BTreeSet<String> {
         let own = self.messages.iter().filter(|(name, message)| {
             let is_member = message.options.as_ref().is_some_and(MessageOptions::map_entry);
@@ -62,9 +62,10 @@ impl Schema {
         own.map(|(name, _)| name.trim_start_matches('.').to_owned()).collect()
     }
 
-    /// The bytes of a message in which everything is set, and of alternatives the one of that number.
+    /// Returns the bytes of a message with every field set and, of its alternatives, the one with
+    /// that number.
     fn sample(&self, name: &str, variant: usize) -> Vec<u8> {
-        // These contain themselves.
+        // These messages contain themselves.
         match name {
             ".google.protobuf.Struct" => return b"\n\x08\n\x01k\x12\x03\x1a\x01v".to_vec(),
             ".google.protobuf.Value" => return b"\x1a\x01v".to_vec(),
@@ -76,7 +77,7 @@ impl Schema {
         let mut seen = BTreeMap::new();
         let mut bytes = Vec::new();
         for field in &message.field {
-            // A field that may be absent is an alternative of its own, which is always set.
+            // An optional field is an alternative of its own, which is always set.
             if let Some(choice) = field.oneof_index.filter(|_| !field.proto3_optional()) {
                 seen.entry(choice).or_insert_with(Vec::new).push(field.number());
             }
@@ -92,7 +93,7 @@ impl Schema {
         bytes
     }
 
-    /// How many ways there are to choose alternatives.
+    /// Returns the number of ways to choose alternatives.
     fn variants(&self, name: &str) -> usize {
         let mut counts: BTreeMap<i32, usize> = BTreeMap::new();
         for field in &self.messages[name].field {
@@ -116,7 +117,7 @@ impl Schema {
             Type::Bytes => block(&[0, 1, 255], bytes),
             Type::Message => block(&self.sample(field.type_name(), 0), bytes),
             Type::Enum => {
-                // A list of numbers is one block.
+                // A list of numbers is packed into one block.
                 let last = self.enums[field.type_name()].value.last().unwrap().number();
                 let mut value = Vec::new();
                 varint(u64::try_from(last).unwrap(), &mut value);
@@ -152,7 +153,7 @@ fn varint(mut value: u64, bytes: &mut Vec<u8>) {
     bytes.push(u8::try_from(value).unwrap());
 }
 
-/// Reads a message with its generated type; gives it as text, and its bytes written anew.
+/// Parser of a message with its generated type; returns it as text, and its bytes written anew.
 type Reread = fn(&[u8]) -> (String, Vec<u8>);
 
 fn reread<T: Message + Default + std::fmt::Debug>(bytes: &[u8]) -> (String, Vec<u8>) {
@@ -289,7 +290,7 @@ fn hex(bytes: &[u8]) -> String {
     text
 }
 
-/// The fields of a message, sorted: the order in which they are written means nothing.
+/// Returns the fields of a message, sorted, because their order has no meaning.
 fn fields(mut bytes: &[u8]) -> Vec<&[u8]> {
     let mut all = Vec::new();
     while !bytes.is_empty() {
@@ -350,7 +351,7 @@ fn a_kind_of_tool_that_is_not_known_survives() {
     assert_eq!((call.tool, call.encode_to_vec()), (99, bytes.to_vec()));
 }
 
-/// The kinds of calls of an editor: their numbers are not ours to choose.
+/// Kinds of an editor's calls, whose numbers are defined elsewhere.
 const KINDS: [(i32, &str); 45] = [
     (0, "UNSPECIFIED"),
     (1, "READ_SEMSEARCH_FILES"),

@@ -1,4 +1,4 @@
-//! The scanner over definitions that were written to be caught, and over ones that must not be.
+//! The scanner on definitions written to be caught, and on harmless ones.
 
 use switchboard_scan::{DefinitionKind, Severity, overall_severity, scan_definition, scan_text};
 
@@ -32,7 +32,7 @@ fn no_benign_definition_is_held_and_few_are_asked_about() {
     assert_eq!(held, []);
 }
 
-/// Known attacks in other words, languages, letters and encodings, and harmless texts that are like them.
+/// Known attacks in other words, languages, scripts and encodings, and similar harmless texts.
 const VARIATIONS: &str = include_str!("data/variations.jsonl");
 
 #[derive(serde::Deserialize)]
@@ -59,7 +59,7 @@ fn variations_of_attacks_are_seen_and_harmless_texts_that_are_like_them_are_not(
             Some(Severity::Ask) => "asked about",
             Some(Severity::Inform) | None => "nothing",
         };
-        // Who is held is more than asked about.
+        // `held` is stricter than `asked about`, so it is accepted in its place.
         if got != expect && (got, expect.as_str()) != ("held", "asked about") {
             let rules: Vec<&str> = findings.iter().map(|finding| finding.rule).collect();
             wrong.push(format!("{how}: {got} instead of {expect} {rules:?}"));

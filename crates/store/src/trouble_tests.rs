@@ -177,7 +177,7 @@ async fn what_the_journal_has_outlives_a_locked_database() {
 async fn a_journal_that_cannot_be_written_leaves_the_database() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("calls.db");
-    // A file in the place of the folder.
+    // A file at the path of the folder.
     std::fs::write(folder.path().join("journal"), "").unwrap();
     let ledger = Ledger::open(&path, Durability::Process).unwrap();
     let open = ledger.open_call(call_to("files", "t")).await.unwrap();
@@ -190,7 +190,7 @@ async fn a_journal_that_cannot_be_written_leaves_the_database() {
 async fn without_a_checkpoint_nothing_is_sealed_and_nothing_looks_changed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("calls.db");
-    // With a folder in the place of the key file, signing fails.
+    // Signing fails, because the path of the key file is a folder.
     std::fs::create_dir(folder.path().join("seal.key")).unwrap();
     for (sealed, unsealed) in [(0, 1), (2, 0)] {
         let ledger = Ledger::open(&path, Durability::Process).unwrap();

@@ -1,4 +1,4 @@
-//! A step is given up at every point where it can be, and the conversation goes on.
+//! A step is cancelled at every possible point, and the conversation continues.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use tokio::sync::mpsc;
 use crate::puppet::{Puppet, Questions};
 use crate::stage::{Consent, Stage, Talk};
 
-/// Says something more, answers it, and gives what the model was told before.
+/// Sends another message, answers it, and returns the messages before it.
 async fn go_on(talk: &mut Talk, questions: &mut Questions) -> Vec<String> {
     talk.say("go on").await;
     let asked = questions.next().await;
@@ -77,7 +77,7 @@ async fn calls_are_given_up_and_those_that_wait_do_not_run() {
     stage.stop().await;
 }
 
-/// Somebody who reads every question and answers none.
+/// A reviewer that reads every question and answers none.
 struct Silent(mpsc::Sender<()>);
 
 impl Reviewer for Silent {

@@ -1,4 +1,4 @@
-//! A conversation that outgrows the model's window is cut, and what was cut can be read.
+//! A conversation that outgrows the model's window is cut, and the part that was cut can be read.
 
 use serde_json::{Value, json};
 use switchboard_agent::{Event, TurnEnd};
@@ -7,7 +7,7 @@ use switchboard_prompting::{CallMode, ModelErrorKind, Vendor};
 use crate::puppet::{Puppet, PuppetQuestion, Questions};
 use crate::stage::{Stage, Talk};
 
-/// About 1,700 tokens with a word to look for.
+/// Returns about 1,700 tokens that contain a word to search for.
 fn long(word: &str) -> String {
     format!("{word}\n{}", "some words that fill the page\n".repeat(240))
 }

@@ -1,4 +1,4 @@
-//! The examples of this crate do what they say.
+//! The examples of this crate run as documented.
 
 #[path = "../../examples/own_model.rs"]
 mod own_model;

@@ -1,4 +1,4 @@
-//! What was said is taken back, asked again, read by another model and by another process.
+//! Messages are undone, retried, read by another model and by another process.
 
 use serde_json::{Value, json};
 use switchboard_agent::TurnEnd;
@@ -7,7 +7,7 @@ use switchboard_prompting::{CallMode, ModelErrorKind, Vendor};
 use crate::puppet::{Puppet, Questions};
 use crate::stage::{Stage, Talk};
 
-/// One turn of words.
+/// Completes one turn without calls.
 async fn turn(talk: &mut Talk, questions: &mut Questions, said: &str, answer: &str) {
     talk.say(said).await;
     questions.next().await.end(answer);
@@ -122,7 +122,7 @@ async fn calls_of_a_native_model_are_words_to_one_that_calls_in_text() {
     assert_eq!(asked.newest(), result);
     asked.end("Heard too.");
     assert_eq!(talk.wait_turn_end().await, TurnEnd::Done);
-    // Back again: what the other called in its text stays text.
+    // Back to the first model: the calls that the other one made in its text stay text.
     talk.conversation.use_model(native).await;
     talk.say("three").await;
     let asked = questions.next().await;

@@ -1,4 +1,4 @@
-//! Conversations as a library: real servers, and a model that says what the test says.
+//! Conversations as a library: real servers, and a model controlled by the test.
 #![cfg(unix)]
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! A model that says what a test says, when the test says it.
+//! A model whose answers, and their timing, the test controls.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -11,19 +11,19 @@ use switchboard_prompting::{
 };
 use tokio::sync::{mpsc, oneshot};
 
-/// No test waits longer than this for something that has to come.
+/// Maximum wait of any test for an expected event.
 pub(crate) const TEST_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The model.
+/// The controlled model.
 pub(crate) struct Puppet {
     about: ModelInfo,
     asked: mpsc::Sender<PuppetQuestion>,
 }
 
-/// The questions that the model was asked.
+/// The requests that the model received.
 pub(crate) struct Questions(mpsc::Receiver<PuppetQuestion>);
 
-/// One question; it waits for its answer.
+/// A request that waits for its answer.
 pub(crate) struct PuppetQuestion {
     pub(crate) request: ModelRequest,
     heard: mpsc::Sender<ModelDelta>,
@@ -31,12 +31,12 @@ pub(crate) struct PuppetQuestion {
 }
 
 impl Puppet {
-    /// One that calls natively, with a large window.
+    /// Creates a model that calls natively, with a large window.
     pub(crate) fn new(profile: &str) -> (Arc<Self>, Questions) {
         Self::like(profile, CallMode::Native(Vendor::OpenAi), 100_000)
     }
 
-    /// One that calls in its text.
+    /// Creates a model that calls in its text.
     pub(crate) fn in_text(profile: &str) -> (Arc<Self>, Questions) {
         Self::like(profile, CallMode::Text(CallForm::Wrapper), 100_000)
     }
@@ -80,25 +80,25 @@ impl Model for Puppet {
 }
 
 impl Questions {
-    /// The next question.
+    /// Returns the next request.
     pub(crate) async fn next(&mut self) -> PuppetQuestion {
         let asked = tokio::time::timeout(TEST_TIMEOUT, self.0.recv()).await;
         asked.expect("the model is asked in time").expect("the model is still there")
     }
 
-    /// Whether nothing was asked so far.
+    /// Returns whether there are no unread requests.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 }
 
 impl PuppetQuestion {
-    /// Says a part of the answer.
+    /// Sends a part of the answer.
     pub(crate) async fn begin(&self, text: &str) {
         self.heard.send(ModelDelta::Text(text.to_owned())).await.unwrap();
     }
 
-    /// Answers with words.
+    /// Answers with a text.
     pub(crate) fn end(self, text: &str) {
         self.finish(text, Vec::new(), TokenUsage::default());
     }
@@ -131,23 +131,23 @@ impl PuppetQuestion {
 
     fn give(self, said: Result<ModelAnswer, ModelError>) {
         let Self { heard, answer, .. } = self;
-        // As long as somebody can speak, the answer is listened to.
+        // The receiver reads the answer for as long as a sender of its parts exists.
         drop(heard);
         answer.send(said).expect("somebody waits for the answer");
     }
 
-    /// Waits until nobody wants the answer any more.
+    /// Waits until the request is cancelled.
     pub(crate) async fn given_up(mut self) {
         let closed = tokio::time::timeout(TEST_TIMEOUT, self.answer.closed()).await;
         closed.expect("the question is given up in time");
     }
 
-    /// The messages, one line for each: who, and what.
+    /// Returns the messages, one line for each: role and text.
     pub(crate) fn message_lines(&self) -> Vec<String> {
         self.request.messages.iter().map(message_line).collect()
     }
 
-    /// The newest message.
+    /// Returns the newest message.
     pub(crate) fn newest(&self) -> String {
         self.message_lines().pop().expect("there is a message")
     }

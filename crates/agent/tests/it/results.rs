@@ -1,4 +1,4 @@
-//! What the model is told of results: notices of the server, and long texts in parts.
+//! Results as the model sees them: notices of the server, and long texts in parts.
 
 use serde_json::json;
 
@@ -18,7 +18,7 @@ async fn what_a_server_says_during_a_call_stands_under_its_result() {
                     - info: [flood] 0\n- info: [flood] 1\n- info: [flood] 2";
     assert_eq!(asked.newest(), expected);
     asked.call(&[("echo__echo", json!({"text": "once more"}))]);
-    // It strikes once, and what was said is told once.
+    // The fault occurs once, and its notice is shown once.
     let asked = questions.next().await;
     assert_eq!(asked.newest(), "results: [Data from `echo/echo`:]\n\nonce more");
     asked.end("Done.");
@@ -47,7 +47,7 @@ async fn a_long_result_is_cut_and_can_be_read_whole() {
     let asked = questions.next().await;
     let whole: String = "abcdefghij".chars().cycle().take(5_000).collect();
     let told = asked.newest();
-    // A line that is too long is read as several; whose words it is, is told with each part.
+    // A line that is too long is read in parts, each of which names its source.
     let expected = format!("results: [Data from `echo/big`:]{whole}");
     assert!(told.replace('\n', "").starts_with(&expected), "{told}");
     assert!(told.contains("no stored result named `r99-1`"), "{told}");

@@ -1,4 +1,4 @@
-//! What a person says while something runs reaches the model with the next question.
+//! Messages that a person sends during a turn reach the model with the next request.
 
 use serde_json::json;
 use switchboard_agent::TurnEnd;
@@ -16,7 +16,7 @@ async fn words_said_while_the_model_thinks_begin_the_next_turn() {
     let asked = questions.next().await;
     talk.say("two").await;
     talk.say("three").await;
-    // What was said is kept before the answer is.
+    // The messages are stored before the answer.
     let session = talk.conversation.session().clone();
     while stage.state(&session).await.number < 4 {
         tokio::task::yield_now().await;

@@ -27,19 +27,19 @@ pub(crate) struct Stage {
     pub(crate) settings: ChatSettings,
 }
 
-/// Who agrees to calls.
+/// The source of consent to calls.
 pub(crate) enum Consent {
     Everything,
     Ask(Arc<dyn Reviewer>),
 }
 
 impl Stage {
-    /// With the server `echo`, whose calls all run.
+    /// Starts a host with the server `echo`, whose calls all run.
     pub(crate) async fn new() -> Self {
         Self::with(&["echo"], Consent::Everything).await
     }
 
-    /// With a fixture of this kind as the server `echo`.
+    /// Starts a host with a fixture of this kind as the server `echo`.
     pub(crate) async fn with(words: &[&str], consent: Consent) -> Self {
         let home = Home::new();
         let journal = home.journal().display().to_string();
@@ -58,13 +58,13 @@ impl Stage {
         Self { home, host, sessions, settings: ChatSettings::default() }
     }
 
-    /// Begins a conversation.
+    /// Starts a conversation.
     pub(crate) async fn talk(&self, model: Arc<dyn Model>) -> Talk {
         let folder = self.home.path().to_owned();
         self.open(model, ConversationStart::New { name: None, folder }).await
     }
 
-    /// Goes on with a conversation.
+    /// Resumes a conversation.
     pub(crate) async fn resume(&self, model: Arc<dyn Model>, session: SessionId) -> Talk {
         self.open(model, ConversationStart::Resume(session)).await
     }
@@ -81,7 +81,7 @@ impl Stage {
         Talk { conversation, events }
     }
 
-    /// What is kept of a conversation.
+    /// Returns the stored state of a conversation.
     pub(crate) async fn state(&self, session: &SessionId) -> TurnState {
         load_state(&self.sessions, session).await.unwrap()
     }
@@ -103,7 +103,7 @@ fn options(home: &Home, config: PathBuf) -> Options {
     Options::new(places, environment)
 }
 
-/// A conversation, and what is told of it.
+/// A conversation and its events.
 pub(crate) struct Talk {
     pub(crate) conversation: Conversation,
     events: mpsc::Receiver<Event>,
@@ -114,7 +114,7 @@ impl Talk {
         self.conversation.say(text, Vec::new()).await;
     }
 
-    /// Waits for an event that fits; those before it are passed over.
+    /// Waits for a matching event; skips those before it.
     pub(crate) async fn until<T>(&mut self, fits: impl Fn(&Event) -> Option<T>) -> T {
         let waiting = async {
             loop {

@@ -102,7 +102,7 @@ fn a_call_whose_record_is_gone_is_not_run_again() {
             std::fs::remove_file(record.join(name)).ok();
         }
         std::fs::remove_dir_all(record.join("journal")).unwrap();
-        // The first process to open the record creates a new journal.
+        // The first process to run creates a new record.
         if is_seen_before {
             assert_eq!(switchboard.json(&["calls"]), json!([]));
         }

@@ -1,11 +1,12 @@
-//! Addresses that two servers have: those in definitions and results are the ones that can be read.
+//! Tests of resource addresses that two servers share: those in definitions and results can be
+//! read.
 
 use serde_json::{Value, json};
 
 use crate::gateway::{Gateway, NEWEST_LEGACY};
 use crate::switchboard::{Switchboard, fixture};
 
-/// A server with a page that is listed, one that is not, and a tool that links to both.
+/// Returns a server with a listed page, an unlisted one, and a tool that links to both.
 fn paged_server(switchboard: &Switchboard, name: &str) -> Value {
     let schema = json!({"type": "object", "properties": {}});
     let tool = |tool: &str, meta: Value| json!({"name": tool, "description": "Shows.", "inputSchema": schema, "_meta": meta});
@@ -64,11 +65,11 @@ fn pages_of_tools_and_links_in_results_lead_to_the_server_that_named_them() {
         ] {
             let contents = &read["result"]["contents"][0];
             assert_eq!(contents["text"], format!("ui://app/{name} of {server}"), "{read}");
-            // What was asked for is what is answered.
+            // The response repeats the requested address.
             assert_eq!(contents["uri"], address, "{read}");
         }
     }
-    // What is not listed stays out of the list.
+    // An unlisted page stays out of the list.
     let resources = client.ask("resources/list", &json!({}));
     assert!(!resources.to_string().contains("ui://app/hidden"), "{resources}");
     for (server, prefix) in [("one", ""), ("two", "switchboard:two:")] {

@@ -1,4 +1,4 @@
-//! A modern server that tells nobody of changes is listed again when its lists have grown old.
+//! Tests of a modern server without change notifications: it is re-listed when its lists expire.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -8,7 +8,7 @@ use crate::gateway::Gateway;
 use crate::switchboard::Switchboard;
 use crate::told_server;
 
-/// How often the tools were listed, by all who did.
+/// How often any client listed the tools.
 static LISTED: AtomicUsize = AtomicUsize::new(0);
 
 fn says(method: &str, _params: &Value) -> Result<Value, String> {
@@ -29,7 +29,7 @@ fn says(method: &str, _params: &Value) -> Result<Value, String> {
 fn a_list_that_says_how_long_it_lasts_is_had_again_and_what_is_new_is_there() {
     let url = told_server::start_whole(says);
     let switchboard = Switchboard::new();
-    // Otherwise what is new would be held until somebody has approved it.
+    // With pins, new definitions would be held until a person approves them.
     let config = json!({"mcpServers": {"told": {"url": url}}, "settings": {"pins": "off"}});
     switchboard.write_config(&config.to_string());
     let gateway = Gateway::with_tool(&switchboard, &[], "told__early");

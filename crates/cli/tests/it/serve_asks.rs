@@ -1,4 +1,4 @@
-//! What servers ask and tell in the middle of things, across the eras.
+//! Tests of requests and notifications that servers send during calls, across the eras.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,7 +11,7 @@ use crate::serve_client::until;
 use crate::speakers::{LegacyHttp, ModernHttp, Pipe, Speaker};
 use crate::switchboard::{Switchboard, fixture};
 
-/// The tools that ask, and what they ask.
+/// The asking tools, and their requests.
 const ASKING: [(&str, &[&str]); 5] = [
     ("test_input_required_result_elicitation", &["elicitation/create"]),
     ("test_input_required_result_sampling", &["sampling/createMessage"]),
@@ -23,7 +23,7 @@ const ASKING: [(&str, &[&str]); 5] = [
     ),
 ];
 
-/// An answer that fits whatever is asked.
+/// Returns an answer that fits every request.
 fn reply() -> Value {
     json!({
         "action": "accept", "content": {"name": "Ada", "color": "blue", "type": "text", "text": "Hi"},
@@ -66,7 +66,7 @@ fn forms_models_and_roots_are_asked_for_across_eras_and_transports() {
     check(&mut pipe.legacy(NEWEST_LEGACY));
 }
 
-/// Says again and again that the resource changed, until it is heard.
+/// Repeats the change of the resource until the notification arrives.
 fn touch_until_noticed(gateway: &Gateway, server: &str, stream: &mut Reply) -> Value {
     let heard = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -135,7 +135,7 @@ fn a_client_that_answers_with_an_error_ends_what_cannot_go_on_without_it() {
             assert_eq!(legacy.post(&answer).status, 202);
         }
     };
-    // There is a word for a person who does not answer, so its server has the last one.
+    // The protocol has a reply for a person who does not answer, so the server decides the result.
     let form = call("test_input_required_result_elicitation");
     assert_eq!(form["result"]["_meta"]["switchboard/outcome"], Value::Null, "{form}");
     let answer = call(tool);

@@ -1,4 +1,5 @@
-//! What a server asks for the sake of a client that cannot answer waits for whoever is at the console.
+//! Tests of a server's questions during calls of a client that cannot answer: they wait for a user
+//! of the console.
 
 use std::thread;
 

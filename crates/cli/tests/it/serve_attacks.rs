@@ -8,7 +8,7 @@ use switchboard_testkit::HttpFixture;
 use crate::serve_client::{Request, ServingGateway, greeting, message, modern, tool_call};
 use crate::switchboard::{Switchboard, fixture};
 
-/// A gateway before a server that notes what it is asked.
+/// Returns a gateway in front of a server that traces its requests.
 fn traced_gateway() -> (Switchboard, ServingGateway) {
     let switchboard = Switchboard::new();
     let trace = switchboard.text_path("trace");
@@ -23,7 +23,7 @@ fn calls_that_arrived(trace: &Path) -> usize {
     heard.lines().filter(|line| line.contains("tools/call")).count()
 }
 
-/// One request for every place that there is.
+/// Returns one request for every endpoint.
 fn every_place() -> Vec<Request> {
     vec![
         tool_call(None, "one__write", &json!({"key": "x"})),
@@ -101,7 +101,7 @@ fn lb_09_hosts_that_only_look_like_ours_are_refused() {
         call.clone().with("Host", "evil.example").at(&elsewhere),
     ] {
         let reply = serving.send(&request);
-        // What the HTTP parser itself refuses is 400.
+        // The HTTP parser rejects malformed requests with 400.
         assert!([400, 403].contains(&reply.status), "{} {reply:?}", request.text(port));
     }
     assert_eq!(calls_that_arrived(&switchboard.path("trace")), 0);
@@ -125,7 +125,7 @@ fn lb_10_a_stream_is_not_opened_for_a_page_of_another_origin_or_for_a_cookie() {
     }
 }
 
-/// The call that a header and its body do not agree about.
+/// Returns a call whose header and body disagree.
 fn with_header(name: &str, value: Option<&str>) -> Request {
     let call = tool_call(None, "one__write", &json!({"key": "x"})).without(name);
     match value {
@@ -193,7 +193,7 @@ fn se_04_what_one_caller_read_is_asked_for_again_by_the_next() {
     for known in &tokens {
         let read = serving.send(&modern(Some(known), "resources/read", json!({"uri": uri})));
         assert!(read.json()["result"]["contents"].is_array(), "{read:?}");
-        // What is told of it is never for others to keep.
+        // Contents are always private, so that no shared cache stores them.
         assert_eq!(read.json()["result"]["cacheScope"], "private");
     }
     let heard = std::fs::read_to_string(trace).unwrap();

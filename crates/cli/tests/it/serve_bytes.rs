@@ -1,4 +1,4 @@
-//! Results and arguments pass the gateway to the byte, whatever JSON allows in them.
+//! Tests of byte-exact results and arguments through the gateway, whatever JSON allows in them.
 
 use std::cell::RefCell;
 
@@ -12,8 +12,8 @@ use crate::gateway::{Gateway, MODERN, NEWEST_LEGACY};
 use crate::speakers::{LegacyHttp, ModernHttp, Pipe, Speaker};
 use crate::switchboard::{Switchboard, fixture};
 
-/// The text of a JSON value with numbers that no float holds, escapes, spaces, odd keys and keys
-/// that come twice.
+/// Returns a strategy for JSON texts with numbers outside the range of floats, escapes, spaces,
+/// unusual keys and duplicate keys.
 fn value() -> impl Strategy<Value = String> {
     let number = "-?[1-9][0-9]{0,40}(\\.[0-9]{1,25})?([eE][+-]?[0-9]{1,3})?";
     let text = "\"(\\\\u00[0-7][0-9a-f]|\\\\ud83e\\\\uDD80|\\\\u2028|\\\\[nrtfb/\"\\\\]|[ a-zA-Z0-9äß漢🦀{}:,\\[\\]])*\"";
@@ -35,8 +35,8 @@ fn value() -> impl Strategy<Value = String> {
     })
 }
 
-/// A result of a tool with members that nobody knows: beside its content, in an item of that, and
-/// in what it says of itself.
+/// Returns a strategy for tool results with unknown members: next to the content, in a content
+/// item, and in `_meta`.
 fn result() -> impl Strategy<Value = String> {
     (value(), value(), value(), value()).prop_map(|(before, inside, about, after)| {
         let text = r#"{"text":"t","type":"text","x-more":"#;

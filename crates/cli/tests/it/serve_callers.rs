@@ -1,4 +1,4 @@
-//! Callers beside each other: answers never cross, and nobody takes up what another one began.
+//! Tests of concurrent callers: answers never cross, and no caller can take over another's work.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -9,12 +9,12 @@ use crate::serve_client::{Request, ServingGateway, greeting, message, modern, to
 use crate::serve_tokens::token;
 use crate::switchboard::{Switchboard, fixture};
 
-/// Rounds of two clients that use the same id at the same time.
+/// Number of pairs of requests with the same id at the same time.
 const PAIRS: usize = 10_000;
-/// As many pairs run beside each other.
+/// Number of pairs in flight at the same time.
 const LANES: usize = 8;
 
-/// Reads one answer of a connection that stays open.
+/// Reads one response from a connection that stays open.
 fn answer(reader: &mut BufReader<TcpStream>) -> Value {
     let mut line = String::new();
     let mut length = 0;
@@ -112,10 +112,10 @@ fn nobody_hears_what_a_server_says_about_the_calls_of_others() {
         request = request.body(&body);
         serving.send(&request).body.matches("notifications/message").count()
     };
-    // Alone, it is clear whose they are.
+    // With a single caller, all messages are its own.
     let own = 3;
     until(|| call(&a) == own);
-    // A client of the older era that wants to hear all there is.
+    // A legacy client that subscribes to every log level.
     let opened = serving.send(&greeting().token(&c));
     let session = opened.header("mcp-session-id").unwrap().to_owned();
     let level = json!({"jsonrpc": "2.0", "id": 2, "method": "logging/setLevel",
@@ -127,9 +127,9 @@ fn nobody_hears_what_a_server_says_about_the_calls_of_others() {
     std::thread::scope(|scope| {
         let others: Vec<_> =
             (0..3).map(|_| scope.spawn(|| (0..3).map(|_| call(&b)).max().unwrap())).collect();
-        // Together, nobody hears more than what is its own.
+        // With concurrent callers, each receives only its own messages.
         assert!((0..3).map(|_| call(&a)).max().unwrap() <= own);
-        // Calls of one caller are no secrets to each other.
+        // Concurrent calls of one caller may see each other's messages.
         for other in others {
             other.join().unwrap();
         }

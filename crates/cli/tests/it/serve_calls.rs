@@ -1,4 +1,5 @@
-//! Calls through the gateway: progress, cancellation, errors, asks, and a server that is gone.
+//! Tests of calls through the gateway: progress, cancellation, errors, questions, and a server that
+//! is gone.
 
 use std::time::{Duration, Instant};
 
@@ -50,12 +51,12 @@ fn a_cancelled_call_is_cancelled_at_its_server() {
         let meta = json!({"progressToken": 1});
         json!({"name": format!("{server}__slow"), "arguments": arguments, "_meta": meta})
     };
-    // A modern client gives up by closing the response.
+    // A modern client cancels by closing the response.
     let mut reply = gateway.modern().send("tools/call", &call("old"));
     assert_eq!(reply.next_message()["method"], "notifications/progress");
     drop(reply);
     wait_for_text(&switchboard.path("legacy"), "cancelled");
-    // For a legacy client that means nothing; it says so.
+    // For a legacy client, closing has no meaning; it sends a notification.
     let client = gateway.legacy(NEWEST_LEGACY);
     let body = json!({"jsonrpc": "2.0", "id": "c", "method": "tools/call", "params": call("new")});
     let mut reply = client.post(&body);
@@ -179,7 +180,7 @@ fn what_a_server_asks_reaches_a_legacy_client_as_a_request_and_a_modern_one_as_a
         again["inputResponses"] = json!({key: reply});
         again["requestState"] = asked["requestState"].clone();
         assert_eq!(answer_text(&modern.ask("tools/call", &again)), "blue", "{server}");
-        // A state works once, and only as it was given.
+        // A `requestState` is valid once, and only unchanged.
         for state in [asked["requestState"].clone(), json!("made up")] {
             again["requestState"] = state;
             assert_eq!(modern.ask("tools/call", &again)["error"]["code"], -32602);
@@ -248,7 +249,7 @@ fn a_call_that_needs_approval_is_put_to_the_client_and_to_every_other_terminal()
         assert!(answer_text(&modern.ask("tools/call", &again)).contains(expected), "{expected}");
     }
 
-    // A client that cannot be asked waits for whoever answers elsewhere.
+    // The question of a client without elicitation waits for an answer from elsewhere.
     let url = gateway.url.clone();
     let waiting = std::thread::spawn(move || {
         let silent = Legacy::open(&url, NEWEST_LEGACY, &json!({}));

@@ -1,4 +1,5 @@
-//! `switchboard serve` in a process of its own, and a plain HTTP client that says whatever it is told.
+//! `switchboard serve` in a separate process, and a plain HTTP client that sends arbitrary
+//! requests.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpStream;
@@ -9,13 +10,13 @@ use serde_json::{Value, json};
 use crate::running::{Ran, RunningProcess, TEST_TIMEOUT};
 use crate::switchboard::Switchboard;
 
-/// A running gateway; it is killed when the value is dropped.
+/// A running gateway; killed when the value is dropped.
 pub(crate) struct ServingGateway {
     pub(crate) running: RunningProcess,
     site: Site,
 }
 
-/// Where something listens on this machine.
+/// Address of a listener on this machine.
 #[derive(Clone, Copy)]
 pub(crate) struct Site {
     pub(crate) port: u16,
@@ -30,24 +31,24 @@ impl std::ops::Deref for ServingGateway {
 }
 
 impl ServingGateway {
-    /// Starts it on a free port with these arguments, and waits until it listens.
+    /// Starts the gateway on a free port with these arguments, and waits until it listens.
     pub(crate) fn start(switchboard: &Switchboard, arguments: &[&str]) -> Self {
         let fixed = ["serve", "--json", "--listen", "127.0.0.1:0"];
         Self::from_running(switchboard.start(&[&fixed, arguments].concat()))
     }
 
-    /// Takes over a `serve --json` that was started, and waits until it listens.
+    /// Takes over a running `serve --json`, and waits until it listens.
     pub(crate) fn from_running(running: RunningProcess) -> Self {
         let site = Site::from_line(&running.first_line());
         Self { running, site }
     }
 
-    /// The link that signs in at the console, as it stands on standard error.
+    /// Returns the sign-in link of the console from standard error.
     pub(crate) fn console_link(&self) -> String {
         self.console_links(1).remove(0)
     }
 
-    /// The same, once so many of them were shown.
+    /// Waits until standard error contains `count` sign-in links, and returns them.
     pub(crate) fn console_links(&self, count: usize) -> Vec<String> {
         let found = self.running.wait_for_error(|so_far| {
             let whole = so_far.rsplit_once('\n').map(|(whole, _)| whole)?;
@@ -58,7 +59,7 @@ impl ServingGateway {
         found.expect("a link is shown")
     }
 
-    /// Waits for a line on standard error that begins so.
+    /// Waits for a line on standard error with this beginning.
     pub(crate) fn wait_for_error(&self, beginning: &str) -> String {
         let whole = |so_far: &str| {
             let lines = so_far.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n'));
@@ -77,7 +78,7 @@ impl ServingGateway {
 }
 
 impl Site {
-    /// Where a gateway that speaks JSON says it is.
+    /// Parses the address from a gateway's JSON line.
     pub(crate) fn from_line(line: &str) -> Self {
         let told: Value = serde_json::from_str(line).unwrap();
         let url = told["url"].as_str().unwrap();
@@ -85,47 +86,47 @@ impl Site {
         Self { port: port.unwrap().parse().unwrap() }
     }
 
-    /// Waits until a caller is shown this tool.
+    /// Waits until a caller's tool list contains this tool.
     pub(crate) fn wait_for_tool(&self, token: Option<&str>, name: &str) {
         until(|| self.tools(token).iter().any(|tool| tool == name));
     }
 
-    /// The names of the tools that a caller is shown.
+    /// Returns the names in a caller's tool list.
     pub(crate) fn tools(&self, token: Option<&str>) -> Vec<String> {
         let listed = self.ask(token, "tools/list", json!({}));
         let tools = listed["result"]["tools"].as_array().cloned().unwrap_or_default();
         tools.iter().map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// A connection to it.
+    /// Opens a connection to the gateway.
     pub(crate) fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
         stream.set_read_timeout(Some(TEST_TIMEOUT)).unwrap();
         stream
     }
 
-    /// Sends a request and reads the whole answer.
+    /// Sends a request and reads the whole response.
     pub(crate) fn send(&self, request: &Request) -> Reply {
         let mut stream = self.connect();
-        // A gateway that refuses early may not read everything.
+        // A gateway that refuses early may not read the whole request.
         _ = stream.write_all(request.text(self.port).as_bytes());
         Reply::read(stream)
     }
 
-    /// The same, but the answer is read as it comes.
+    /// Sends a request and returns the response as it arrives.
     pub(crate) fn open(&self, request: &Request) -> Events {
         let mut stream = self.connect();
         stream.write_all(request.text(self.port).as_bytes()).unwrap();
         Events::new(stream)
     }
 
-    /// The result of a modern request, or its error.
+    /// Returns the result of a modern request, or its error.
     pub(crate) fn ask(&self, token: Option<&str>, method: &str, params: Value) -> Value {
         self.send(&modern(token, method, params)).json()
     }
 }
 
-/// A request to be sent.
+/// An HTTP request to send.
 #[derive(Clone)]
 pub(crate) struct Request {
     verb: String,
@@ -166,7 +167,7 @@ impl Request {
         self
     }
 
-    /// A body that need not be JSON.
+    /// Sets a body that need not be JSON.
     pub(crate) fn raw_body(mut self, body: String) -> Self {
         self.body = body;
         self
@@ -176,7 +177,7 @@ impl Request {
         &self.body
     }
 
-    /// What the body says of itself.
+    /// Returns the `_meta` of the body.
     pub(crate) fn meta(&self) -> Value {
         let body: Value = serde_json::from_str(&self.body).unwrap();
         body["params"]["_meta"].clone()
@@ -202,7 +203,7 @@ impl Request {
     }
 }
 
-/// A JSON message to `/mcp`.
+/// Returns a POST of a JSON message to `/mcp`.
 pub(crate) fn message(body: &Value) -> Request {
     Request::new("POST", "/mcp")
         .with("Content-Type", "application/json")
@@ -210,7 +211,7 @@ pub(crate) fn message(body: &Value) -> Request {
         .body(body)
 }
 
-/// A request of revision 2026-07-28 with all that it needs, id 1.
+/// Returns a complete request of revision 2026-07-28 with the id 1.
 pub(crate) fn modern(token: Option<&str>, method: &str, params: Value) -> Request {
     let mut params = params;
     params["_meta"] = json!({
@@ -231,12 +232,12 @@ pub(crate) fn modern(token: Option<&str>, method: &str, params: Value) -> Reques
     }
 }
 
-/// A call of a tool with revision 2026-07-28.
+/// Returns a call of a tool with revision 2026-07-28.
 pub(crate) fn tool_call(token: Option<&str>, tool: &str, arguments: &Value) -> Request {
     modern(token, "tools/call", json!({"name": tool, "arguments": arguments}))
 }
 
-/// The greeting of a client of the legacy era.
+/// Returns the `initialize` request of a legacy client.
 pub(crate) fn greeting() -> Request {
     message(&json!({"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
         "protocolVersion": "2025-11-25",
@@ -245,7 +246,7 @@ pub(crate) fn greeting() -> Request {
     }}))
 }
 
-/// A whole answer.
+/// A complete response.
 #[derive(Debug)]
 pub(crate) struct Reply {
     pub(crate) status: u16,
@@ -265,7 +266,7 @@ impl Reply {
         found.map(|(_, value)| value.as_str())
     }
 
-    /// The body as JSON; of a stream of events the last one.
+    /// Parses the body as JSON; of an event stream, the last event.
     pub(crate) fn json(&self) -> Value {
         let last = self.body.lines().rev().find_map(|line| line.strip_prefix("data: "));
         let text = last.unwrap_or(&self.body);
@@ -273,7 +274,7 @@ impl Reply {
     }
 }
 
-/// An answer that is read as it comes.
+/// A response that is read as it arrives.
 pub(crate) struct Events {
     pub(crate) status: u16,
     headers: Vec<(String, String)>,
@@ -284,7 +285,7 @@ impl Events {
     fn new(stream: TcpStream) -> Self {
         let mut reader = BufReader::new(stream);
         let mut line = String::new();
-        // A connection that was closed without a word has no status.
+        // A connection that was closed without a response has no status.
         _ = reader.read_line(&mut line);
         let status = line.split(' ').nth(1).and_then(|code| code.parse().ok()).unwrap_or(0);
         let mut headers = Vec::new();
@@ -299,7 +300,7 @@ impl Events {
         Self { status, headers, reader }
     }
 
-    /// The next line that contains a text; nothing if the answer ends before.
+    /// Returns the next line that contains a text; `None` if the response ends first.
     pub(crate) fn line_with(&mut self, text: &str) -> Option<String> {
         loop {
             let mut line = String::new();
@@ -312,10 +313,10 @@ impl Events {
         }
     }
 
-    /// Everything up to the end, without the marks between chunks.
+    /// Reads up to the end, without the marks between chunks.
     fn rest(&mut self) -> String {
         let mut text = Vec::new();
-        // A connection that is reset had nothing more to say.
+        // A reset connection has no further data.
         _ = self.reader.read_to_end(&mut text);
         let text = String::from_utf8_lossy(&text).into_owned();
         let chunked = self.headers.iter().any(|(name, value)| {
@@ -337,7 +338,7 @@ fn without_chunks(text: &str) -> String {
     out
 }
 
-/// Waits until something is so.
+/// Waits until a condition holds.
 pub(crate) fn until(mut is_so: impl FnMut() -> bool) {
     let happened = crate::running::poll(Duration::from_secs(10), || is_so().then_some(()));
     assert!(happened.is_some(), "it did not happen within ten seconds");

@@ -1,4 +1,5 @@
-//! Real clients through the gateway: the SDKs of TypeScript and Python, `FastMCP` and the Inspector.
+//! Tests of real clients through the gateway: the SDKs of TypeScript and Python, `FastMCP` and the
+//! Inspector.
 
 use std::process::Command;
 use std::time::Duration;
@@ -10,21 +11,21 @@ use crate::running::{RunningProcess, TEST_TIMEOUT, poll};
 use crate::switchboard::Switchboard;
 use crate::testenv::{self, installed_path};
 
-/// A client starts an interpreter, and behind the gateway two servers start theirs: on a busy machine
-/// that takes its time, and no step of it is worth a limit of its own.
+/// Timeout of a whole client run: a client starts an interpreter, and the gateway two servers with
+/// theirs, which is slow on a busy machine; no single step deserves a limit.
 const CLIENT_TIMEOUT: Duration = Duration::from_secs(300);
 
-/// The era that a client speaks: one it is told, the one it finds, and the other it is told.
+/// The client's era: forced to the first, negotiated, and forced to the second.
 const ERAS: [&str; 3] = ["legacy", "auto", "2026-07-28"];
 
-/// What the gateway serves to them.
+/// Arguments that select the servers behind the gateway.
 const SERVED: [&str; 4] = ["--server", "everything", "--server", "time"];
 
 fn configured_home() -> Switchboard {
     Switchboard::with(&json!({"everything": testenv::everything(), "time": testenv::time()}))
 }
 
-/// A program that lists and calls, and prints what it got.
+/// Returns the command of a client that lists, calls and prints the results.
 fn client(script: &str) -> Vec<String> {
     let path = format!("{}/../testkit/clients/{script}", env!("CARGO_MANIFEST_DIR"));
     let python = match script {
@@ -37,7 +38,7 @@ fn client(script: &str) -> Vec<String> {
     vec![installed_path(python), path]
 }
 
-/// Runs a client to its end and gives what it printed.
+/// Runs a client to its end and returns its output.
 fn client_output(switchboard: &Switchboard, words: &[String]) -> Value {
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]);
@@ -47,7 +48,7 @@ fn client_output(switchboard: &Switchboard, words: &[String]) -> Value {
     running.finish_within(CLIENT_TIMEOUT).expect(0).json()
 }
 
-/// Fails unless the client got from both servers what they have.
+/// Fails unless the client got everything from both servers.
 fn check(script: &str, mode: &str, told: &Value) {
     let what = format!("{script} in mode {mode}: {told}");
     let tools: Vec<&str> =
@@ -166,7 +167,7 @@ fn the_client_of_fastmcp_lists_and_calls_over_stdio_in_the_modern_era() {
     check_over_stdio("fastmcp_client.py", "2026-07-28");
 }
 
-/// The Inspector in one era; `where_to` is an address or a command.
+/// Runs the Inspector in one era; `where_to` is an address or a command.
 fn run_inspector(
     switchboard: &Switchboard,
     where_to: &[&str],
@@ -198,7 +199,8 @@ const TIME: [&str; 9] = [
 
 /// Lists and calls with the Inspector.
 fn inspect(switchboard: &Switchboard, place: &[&str], era: &str) {
-    // Who starts the gateway anew with every look may look before all servers are there.
+    // A stdio gateway is started anew for each attempt, and may be listed before all servers are
+    // ready.
     let listed = poll(TEST_TIMEOUT, || {
         let listed = run_inspector(switchboard, place, era, &["tools/list"]);
         let tools = listed["tools"].as_array()?;
@@ -214,7 +216,7 @@ fn inspect(switchboard: &Switchboard, place: &[&str], era: &str) {
 
 fn inspect_over_stdio(era: &str) {
     let switchboard = configured_home();
-    // The Inspector gives a server it starts an environment of its own.
+    // The Inspector starts servers with a reduced environment.
     let home = format!("SWITCHBOARD_HOME={}", switchboard.text_path("../own"));
     let program = env!("CARGO_BIN_EXE_switchboard");
     inspect(&switchboard, &["/usr/bin/env", &home, program, "serve", "--stdio"], era);

@@ -1,4 +1,4 @@
-//! Connections to servers that answer with event streams, counted by a relay in between.
+//! Tests of connections to servers that answer with event streams, counted by a relay in between.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -13,11 +13,11 @@ use crate::remote_server::RemoteServer;
 use crate::switchboard::Switchboard;
 
 const CALLS: usize = 60;
-/// The handshake, the listing and the stream of notifications may each have a connection, and a call
-/// needs another one if the stream of the call before has not ended yet.
+/// Maximum connections: the handshake, the listing and the notification stream may each have one,
+/// and a call needs another if the stream of the previous call has not ended yet.
 const MAX_CONNECTIONS: usize = 20;
 
-/// Relays connections to a server and counts them.
+/// A relay that counts the connections to a server.
 struct CountingRelay {
     url: String,
     accepted: Arc<AtomicUsize>,
@@ -55,7 +55,7 @@ fn copy(from: &TcpStream, to: &TcpStream) {
                 break;
             }
         }
-        // The other side has closed, so there is nobody to report an error to.
+        // The other side has closed, so an error cannot be reported.
         _ = to.shutdown(Shutdown::Write);
     });
 }

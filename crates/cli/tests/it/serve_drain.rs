@@ -1,4 +1,4 @@
-//! A gateway that is asked to end: what runs may finish, nothing new begins, all is recorded.
+//! Tests of a graceful stop: running calls may finish, no new one begins, and all are recorded.
 
 use std::io::Write as _;
 use std::net::TcpStream;
@@ -11,7 +11,8 @@ use crate::running::TEST_TIMEOUT;
 use crate::serve_client::{ServingGateway, tool_call, until};
 use crate::switchboard::{Switchboard, fixture};
 
-/// A server that notes what it is asked, so that a test knows when a call has arrived.
+/// Returns a home with a server that traces its requests, so that a test knows when a call has
+/// arrived.
 fn traced_home() -> (Switchboard, std::path::PathBuf) {
     let switchboard = Switchboard::new();
     let trace = switchboard.path("trace");
@@ -94,7 +95,7 @@ fn clients_on_streams_get_their_answers_and_the_end_of_the_stream() {
         let answer: Value = serde_json::from_str(&last).unwrap();
         assert_eq!(answer_text(&answer), "slept 3000 ms");
     }
-    // Nothing is asked on this one, so it ends and holds nobody up.
+    // This session has no requests, so it ends and delays nothing.
     idle.texts();
     assert_eq!(gateway.running.finish_within(TEST_TIMEOUT).code, 0);
     assert_eq!(switchboard.recorded_calls(), ["tool one/slow: ok"; 3]);
@@ -143,7 +144,7 @@ fn a_client_at_a_pipe_gets_what_it_waits_for() {
         }}),
     );
     running.wait_for(r#""id":0"#);
-    // The list has the server's tools as soon as it is ready.
+    // The list contains the server's tools as soon as it is ready.
     let mut number = 100;
     until(|| {
         number += 1;

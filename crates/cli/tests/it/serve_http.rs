@@ -1,5 +1,5 @@
-//! The gateway over HTTP: sessions of the legacy era, single requests of the modern one, and the
-//! transport of the first revision.
+//! Tests of the gateway over HTTP: sessions of the legacy era, single requests of the modern one,
+//! and the transport of the first revision.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::gateway::{Gateway, MODERN, NEWEST_LEGACY, answer_text};
 use crate::http_client::send;
 use crate::switchboard::{Switchboard, fixture};
 
-/// What is sent, under which headers, and the status and the code that come back.
+/// A name, a message and its headers, and the expected HTTP status and error code.
 type Case<'a> = (&'a str, &'a Value, &'a [(&'a str, &'a str)], u16, i64);
 
 fn echo() -> Switchboard {

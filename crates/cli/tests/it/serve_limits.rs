@@ -1,4 +1,4 @@
-//! What one caller may use of a gateway, and what it is told beyond that.
+//! Tests of the limits per caller of a gateway, and of the responses beyond them.
 
 use std::io::{Read as _, Write as _};
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ fn echo() -> Switchboard {
     Switchboard::with(&json!({"one": fixture(&["echo"])}))
 }
 
-/// Whether it says: not now, with when to come back.
+/// Returns whether the response is a 429 with `Retry-After`.
 fn says_later(reply: &Reply) -> bool {
     let wait = reply.header("retry-after").and_then(|wait| wait.parse::<u64>().ok());
     reply.status == 429
@@ -39,7 +39,7 @@ fn a_caller_with_too_much_under_way_is_told_at_once_and_others_are_not() {
         stream.write_all(slow.text(serving.port).as_bytes()).unwrap();
         streams.push(stream);
     }
-    // Before anything else is asked: it would take the place of one of them.
+    // Another request before that would take the place of a call.
     until(|| {
         let heard = std::fs::read_to_string(&trace).unwrap_or_default();
         heard.lines().filter(|line| line.contains("tools/call")).count() == 2
@@ -51,7 +51,7 @@ fn a_caller_with_too_much_under_way_is_told_at_once_and_others_are_not() {
     assert!(says_later(&refused) && start.elapsed() < Duration::from_secs(2), "{refused:?}");
     assert_eq!(refused.json()["id"], 1);
     assert_eq!(list(&other).status, 200);
-    // Who hangs up gives up: there is room again.
+    // Disconnecting cancels the calls, which frees their places.
     drop(streams);
     until(|| list(&busy).status == 200);
 }
@@ -109,7 +109,7 @@ fn sessions_that_were_never_used_make_room_for_others() {
     let used = id(&open());
     assert_eq!([ping(&used), ping(&used)], [200, 200]);
     let unused = [id(&open()), id(&open())];
-    // Clients that have just opened their sessions get time to use them.
+    // New sessions are protected for a while, so that their clients can use them.
     assert!(says_later(&open()));
     until(|| open().status == 200);
     assert_eq!([ping(&used), ping(&unused[0]), ping(&unused[1])], [200, 404, 200]);
@@ -143,7 +143,7 @@ fn whoever_sends_slowly_is_not_waited_for() {
         stream.write_all(sent.as_bytes()).unwrap();
         let start = Instant::now();
         let mut text = String::new();
-        // A connection that is closed before all was read is reset.
+        // A connection that is closed before all data was read is reset.
         _ = stream.read_to_string(&mut text);
         assert!(
             text.starts_with(answer) && text.is_empty() == answer.is_empty(),
@@ -167,10 +167,10 @@ fn whoever_stops_reading_is_not_waited_for() {
     for _ in 0..asked {
         stream.write_all(list.as_bytes()).unwrap();
     }
-    // More than all buffers on the way hold, so that it cannot be sent.
+    // Larger than all buffers on the way, so that it cannot be sent.
     std::thread::sleep(Duration::from_secs(4));
     let mut taken = Vec::new();
-    // A connection that is closed before all was read may be reset.
+    // A connection that is closed before all data was read may be reset.
     _ = stream.read_to_end(&mut taken);
     let answers = String::from_utf8_lossy(&taken).matches("HTTP/1.1 200 OK").count();
     assert!(answers > 0 && answers < asked, "{answers}");

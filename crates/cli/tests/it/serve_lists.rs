@@ -1,4 +1,4 @@
-//! What the gateway lists: names, pages, searches, and changes that are told.
+//! Tests of the gateway's lists: names, pages, searches, and change notifications.
 
 use serde_json::{Value, json};
 
@@ -8,7 +8,7 @@ use crate::serve_client::{ServingGateway, modern, tool_call, until};
 use crate::serve_tokens::token;
 use crate::switchboard::{Switchboard, fixture};
 
-/// The tools of the server that is always there.
+/// Tools of the built-in server.
 pub(crate) const BUILT_IN: [&str; 6] = [
     "builtin__echo", "builtin__files_list", "builtin__files_read", "builtin__files_search",
     "builtin__time_convert", "builtin__time_now",
@@ -47,7 +47,7 @@ fn a_tool_that_a_server_adds_is_told_and_can_be_called() {
     for era in ["legacy", "modern"] {
         let switchboard = Switchboard::new();
         let servers = json!({"echo": fixture(&["echo", "--era", era])});
-        // Pinned, the new tool would wait for a person.
+        // With pins, the new tool would wait for a person.
         let config = json!({"mcpServers": servers, "settings": {"pins": "off"}});
         switchboard.write_config(&config.to_string());
         let gateway = Gateway::with_tool(&switchboard, &[], "echo__grow");
@@ -119,7 +119,7 @@ fn a_list_goes_on_where_it_was_while_servers_come_and_go() {
     };
     assert!(poll(TEST_TIMEOUT, || has("y__echo")).is_some());
     let first = client.ask("tools/list", &json!({}));
-    // Servers before and after the place come and go.
+    // Servers before and after the cursor come and go.
     switchboard.configure(&servers(&[("a", "3"), ("m", "1600"), ("z", "3")]));
     for name in ["a__echo", "z__echo"] {
         assert!(poll(TEST_TIMEOUT, || has(name)).is_some(), "{name}");
@@ -130,7 +130,7 @@ fn a_list_goes_on_where_it_was_while_servers_come_and_go() {
         let begins = format!("{server}__");
         names.iter().filter(|name| name.starts_with(&begins)).cloned().collect::<Vec<_>>()
     };
-    // What was there all the time is there once, and in its order.
+    // Every tool that was present throughout occurs once, in order.
     let whole = client.ask("tools/list", &json!({}));
     let whole = all(&client, &whole);
     let expected: Vec<&String> = whole.iter().filter(|name| name.starts_with("m__")).collect();
@@ -169,7 +169,7 @@ fn what_is_listed_may_be_kept_for_a_while_by_who_asked() {
 fn three_tools_find_describe_and_call_all_others() {
     let switchboard = Switchboard::with(&json!({"many": fixture(&["echo", "--tools", "600"])}));
     let three = ["find_tools", "describe_tool", "call_tool"];
-    // As many tools as these are too many to list unless they are wanted.
+    // 600 tools are too many for a full list unless the options request one.
     for options in [&["--tools", "search"][..], &[]] {
         let gateway = Gateway::with_tool(&switchboard, options, "find_tools");
         let client = gateway.legacy(NEWEST_LEGACY);
@@ -187,7 +187,7 @@ fn three_tools_find_describe_and_call_all_others() {
         assert_eq!(sum["result"]["structuredContent"], json!({"sum": 42}));
         let nobody = client.call("call_tool", &json!({"name": "many__nobody", "arguments": {}}));
         assert_eq!(nobody["result"]["isError"], true, "{nobody}");
-        // One that is used is listed beside the three, and is called by its own name.
+        // A used tool is listed after the three, and can be called by its own name.
         assert_eq!(client.names("tools").get(3).map(String::as_str), Some("many__add"));
         let sum = client.call("many__add", &json!({"a": 1, "b": 1}));
         assert_eq!(sum["result"]["structuredContent"], json!({"sum": 2}));

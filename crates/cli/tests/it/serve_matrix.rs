@@ -1,4 +1,4 @@
-//! Every client revision and transport against every server revision and transport.
+//! Tests of every client revision and transport against every server revision and transport.
 
 use serde_json::{Value, json};
 use switchboard_testkit::HttpFixture;
@@ -7,10 +7,10 @@ use crate::gateway::{Gateway, answer_text};
 use crate::speakers::{LEGACY, LegacyHttp, ModernHttp, Pipe, Speaker, Sse};
 use crate::switchboard::{Switchboard, fixture};
 
-/// One server of each revision over each transport that it has.
+/// One server per revision and transport.
 struct Servers {
     entries: Value,
-    /// The name of each, and its revision.
+    /// The name and revision of each server.
     names: Vec<(String, &'static str)>,
     _remote: Vec<HttpFixture>,
 }
@@ -41,7 +41,7 @@ fn servers() -> Servers {
     all
 }
 
-/// The address under which the client knows a resource that all servers have.
+/// Returns the client's address of a resource that all servers have.
 fn address(client: &mut dyn Speaker, server: &str) -> String {
     let listed = client.ask("resources/list", &json!({}));
     let all = listed["result"]["resources"].as_array().unwrap();
@@ -51,7 +51,7 @@ fn address(client: &mut dyn Speaker, server: &str) -> String {
     if has(&own) { own } else { "test://static-text".to_owned() }
 }
 
-/// Lists, calls, reads, fetches, follows progress and is asked, at every server.
+/// Lists, calls, reads, fetches, follows progress and answers questions, with every server.
 fn check(client: &mut dyn Speaker, servers: &Servers) {
     let name = client.name();
     let tools = client.ask("tools/list", &json!({}));
@@ -69,7 +69,7 @@ fn check(client: &mut dyn Speaker, servers: &Servers) {
         let call = |tool: &str, arguments: Value| json!({"name": format!("{server}__{tool}"), "arguments": arguments});
         let echoed = client.ask("tools/call", &call("echo", json!({"text": what})));
         assert_eq!(answer_text(&echoed), what);
-        // What only one era has is added, and is not in the way of the other.
+        // Members of one era only are added, and do not disturb the other era.
         let is_modern = client.revision() == "2026-07-28";
         let kind = echoed["result"].get("resultType");
         assert!(!is_modern || kind == Some(&json!("complete")), "{what}: {echoed}");
@@ -119,7 +119,7 @@ fn clients_of_every_revision_use_servers_of_every_revision_over_a_pipe() {
     let servers = servers();
     let switchboard = Switchboard::with(&servers.entries);
     let mut pipe = Pipe::new(switchboard.start(&["serve", "--stdio"]));
-    // A call waits for its server, so that all of them are there for the lists after it.
+    // A call waits for its server, so every server is ready before the lists are read.
     for (name, _) in &servers.names {
         let call = json!({"name": format!("{name}__echo"), "arguments": {"text": "up"}});
         assert_eq!(answer_text(&pipe.modern().ask("tools/call", &call)), "up", "{name}");

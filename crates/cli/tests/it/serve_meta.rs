@@ -1,4 +1,4 @@
-//! What a client says of its request for the server, in `_meta`, arrives there to the letter.
+//! Tests of `_meta` in requests of a client, which arrives at the server byte for byte.
 
 use std::path::Path;
 
@@ -9,14 +9,14 @@ use crate::gateway::{Gateway, MODERN, Modern, NEWEST_LEGACY, modern_params};
 use crate::http_client::send;
 use crate::switchboard::{Switchboard, fixture};
 
-/// Members of nobody's but the client's and the server's, as they must arrive.
+/// Members that concern only the client and the server, as they must arrive.
 const OWN: &str = r#""traceparent":"00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01","a.example/x":{"n": 12345678901234567890.10, "big":1E300,"z":[ ]}"#;
 
-/// Members that are between two neighbours.
+/// Members that apply to one hop only.
 const RESERVED: &str =
     r#""progressToken":"mine","io.modelcontextprotocol/unheard-of":1,"dev.mcp/x":2"#;
 
-/// The texts of the calls that arrived.
+/// Returns the texts of the calls that arrived.
 fn arrived_texts(trace: &Path) -> Vec<String> {
     let heard = std::fs::read_to_string(trace).unwrap_or_default();
     let bodies = heard.lines().filter_map(|line| {
@@ -31,7 +31,7 @@ fn body(tool: &str, meta: &str) -> String {
     format!(r#"{{"jsonrpc":"2.0","id":9,"method":"tools/call","params":{params}}}"#)
 }
 
-/// What every modern request says of itself, without braces.
+/// Returns the `_meta` of every modern request, without braces.
 fn modern_meta() -> String {
     let meta = modern_params(&json!({}), &json!({}))["_meta"].to_string();
     let inner = meta.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
@@ -129,7 +129,7 @@ fn what_a_request_says_of_itself_in_an_odd_way_is_refused_at_the_door() {
         assert_eq!(refused(params), (400, json!(-32_602), json!(9)), "{params}");
     }
     assert_eq!(switchboard.recorded_calls(), [""; 0]);
-    // What only looks like it is no matter of the door.
+    // A similar name is not the gateway's concern.
     let client = gateway.modern();
     let unknown = client.send("tools/call", &json!({"name": "`_meta", "arguments": {}}));
     assert_eq!(unknown.status, 200);

@@ -1,4 +1,4 @@
-//! The names that the gateway gives out where a server's entry has a `prefix`.
+//! Tests of the names that the gateway assigns to servers with a `prefix`.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::serve_client::until;
 use crate::switchboard::{Switchboard, fixture};
 use crate::transcript::redacted;
 
-/// A fixture with a prefix.
+/// Returns a fixture with a prefix.
 fn prefixed_server(prefix: &str) -> Value {
     let mut entry = fixture(&["echo"]);
     entry["prefix"] = prefix.into();
@@ -141,7 +141,7 @@ fn who_comes_later_is_not_called_under_a_name_that_another_server_has() {
     let client = gateway.modern();
     let read = |uri: &str| client.ask("resources/read", &json!({"uri": uri}));
     assert_eq!(answer_text(&client.call("same", &json!({}))), "by z-early");
-    // Before it in the order of names, and there for certain when the third one is.
+    // It sorts before the other server, and is certainly ready when the third one is.
     switchboard.configure(&json!({"z-early": early, "a-late": late}));
     gateway.running.wait_for_note(
         "warning: `same` of server `a-late` is hidden, because `z-early` has that name\n\
@@ -152,7 +152,7 @@ fn who_comes_later_is_not_called_under_a_name_that_another_server_has() {
     assert_eq!(names.iter().filter(|name| *name == "same").count(), 1, "{names:?}");
     assert_eq!(answer_text(&client.call("same", &json!({}))), "by z-early");
     assert_eq!(read("x://page")["result"]["contents"][0]["text"], "z-early");
-    // It has them when nobody else does.
+    // It gets the names once no other server has them.
     switchboard.configure(&json!({"a-late": late, "other": other}));
     gateway.wait_for_tool("get_forecast");
     until(|| answer_text(&client.call("same", &json!({}))) == "by a-late");

@@ -1,4 +1,4 @@
-//! What is answered at an address where nothing is served.
+//! Tests of requests to paths without an endpoint.
 
 use serde_json::json;
 
@@ -96,7 +96,7 @@ fn whoever_asks_in_the_wrong_way_is_told_the_right_ones() {
         let kind = ("Content-Type", "application/json");
         let reply = send(verb, &gateway.place(path), &[kind], "");
         assert_eq!((reply.status, reply.header("allow")), (405, Some(allowed)), "{verb} {path}");
-        // Who is not let in does not learn them.
+        // A rejected client does not learn the allowed methods.
         for foreign in [("Host", "evil.example"), ("Origin", "https://evil.example")] {
             let reply = send(verb, &gateway.place(path), &[kind, foreign], "");
             assert_eq!((reply.status, reply.header("allow")), (403, None), "{verb} {path}");

@@ -1,4 +1,4 @@
-//! The gateway as a resource server of an OAuth issuer, which here is a thread of the test.
+//! Tests of the gateway as a resource server of an OAuth issuer, here a thread of the test.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::net::TcpListener;
@@ -34,7 +34,7 @@ impl Issuer {
         Self::start_with(|| {})
     }
 
-    /// The same, with something to do before its keys are told.
+    /// Starts an issuer that runs `before` ahead of each response with its keys.
     pub(crate) fn start_with(before: impl Fn() + Send + 'static) -> Self {
         let pair = Ed25519KeyPair::generate_pkcs8(&SystemRandom::new()).unwrap();
         let pair = Ed25519KeyPair::from_pkcs8(pair.as_ref()).unwrap();
@@ -43,7 +43,7 @@ impl Issuer {
         let x = BASE64_URL_SAFE_NO_PAD.encode(pair.public_key());
         let keys = json!({"keys": [{"kty": "OKP", "crv": "Ed25519", "kid": "k", "x": x}]});
         let metadata = json!({"issuer": url, "jwks_uri": format!("{url}/keys")});
-        // The thread ends with the test's process.
+        // The thread ends with the test process.
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let mut stream = stream.unwrap();
@@ -67,7 +67,7 @@ impl Issuer {
         Self { url, pair }
     }
 
-    /// A token with these claims instead of the usual ones.
+    /// Returns a token with these claims instead of the usual ones.
     pub(crate) fn token(&self, changes: &Value) -> String {
         let now = now();
         let mut claims = json!({
@@ -115,7 +115,7 @@ fn a_client_finds_out_how_to_get_in_and_gets_in() {
     let place = issuer.url.strip_prefix("http://").unwrap();
     let caller = format!("client:ada@{place} (tester)");
     assert_eq!(switchboard.json(&["calls"])[0]["caller"], caller);
-    // Named tokens count beside those of the issuer.
+    // Named tokens are valid as well as those of the issuer.
     assert_eq!(serving.send(&modern(Some(&named), "tools/list", json!({}))).status, 200);
 }
 
@@ -135,7 +135,7 @@ fn who_hangs_up_while_the_keys_are_fetched_keeps_nobody_out() {
     stream.write_all(list.text(serving.port).as_bytes()).unwrap();
     is_asked.recv().unwrap();
     drop(stream);
-    // Who comes in the meantime waits for the same keys.
+    // Requests in the meantime wait for the same keys.
     let statuses = std::thread::scope(|scope| {
         let waiting = [(); 2].map(|()| scope.spawn(|| serving.send(&list).status));
         std::thread::sleep(std::time::Duration::from_millis(100));
@@ -153,7 +153,7 @@ fn streams_end_when_the_last_token_of_their_caller_has_run_out() {
     let serving = issuer.serve(&switchboard);
     let whole = issuer.token(&json!({"sub": "whole"}));
     serving.wait_for_tool(Some(&whole), "one__echo");
-    // Clocks may differ by a minute, so these count for a few more seconds.
+    // Clocks may differ by a minute, so these tokens are valid for a few more seconds.
     let last = |who: &str| issuer.token(&json!({"sub": who, "exp": now() - 52}));
     let gone = last("gone");
     let renewed = last("renewed");
@@ -174,7 +174,7 @@ fn streams_end_when_the_last_token_of_their_caller_has_run_out() {
     serving.wait_for_tool(Some(&new("renewed")), "one__echo");
     assert_eq!(modern_stream.line_with("no such text"), None);
     assert_eq!(legacy_stream.line_with("no such text"), None);
-    // The session is still there for a new token, and whoever had one in time goes on.
+    // The session accepts a new token, and streams whose token was renewed in time continue.
     assert_eq!(serving.open(&stream.clone().token(&gone)).status, 401);
     assert_eq!(serving.open(&stream.token(&new("gone"))).status, 200);
     switchboard.configure(&json!({"one": fixture(&["echo"]), "two": fixture(&["echo"])}));

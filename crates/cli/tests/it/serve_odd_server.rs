@@ -1,4 +1,4 @@
-//! A server of revision 2026-07-28 that says odd things of itself, as the gateway passes them on.
+//! Tests of a server of revision 2026-07-28 with unusual metadata, as the gateway forwards it.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -10,10 +10,10 @@ use crate::serve_client::ServingGateway;
 use crate::serve_tokens::token;
 use crate::switchboard::Switchboard;
 
-/// A server in threads of the test, which end with its process.
+/// A server in threads of the test, which end with the test process.
 struct OddServer {
     url: String,
-    /// The methods that it was asked for, and the headers that repeat arguments.
+    /// The received methods, and the headers that repeat arguments.
     heard: Arc<Mutex<Vec<String>>>,
 }
 

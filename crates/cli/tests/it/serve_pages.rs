@@ -1,4 +1,4 @@
-//! Pages of other origins: those that were allowed may talk to the gateway from their browsers.
+//! Tests of pages of other origins: allowed ones may use the gateway from a browser.
 
 use serde_json::json;
 

@@ -1,4 +1,5 @@
-//! Calls that need a person: the client is asked, and so is everybody else; the first answer counts.
+//! Tests of calls that need a person: the client and all other faces are asked; the first answer
+//! counts.
 
 use serde_json::{Value, json};
 
@@ -22,7 +23,7 @@ fn call(text: &str) -> Value {
     json!({"name": "echo__echo", "arguments": {"text": text}})
 }
 
-/// The one question that waits in the queue.
+/// Returns the id of the only entry in the review queue.
 fn waiting(switchboard: &Switchboard) -> String {
     let listed = || switchboard.json(&["review"]).get(0).cloned();
     let entry = poll(TEST_TIMEOUT, listed).expect("the question waits in the queue");
@@ -41,14 +42,14 @@ fn a_legacy_client_that_is_asked_gets_its_result_when_somebody_else_was_faster()
     let question = stream.next_message();
     assert_eq!(question["method"], "elicitation/create");
     answer_elsewhere(&switchboard, "run");
-    // Either may come first: that the question is over, and the result.
+    // The cancellation of the question and the result arrive in either order.
     let messages = [stream.next_message(), stream.next_message()];
     let taken_back = messages.iter().find(|message| message.get("method").is_some()).unwrap();
     assert_eq!(taken_back["method"], "notifications/cancelled");
     assert_eq!(taken_back["params"]["requestId"], question["id"]);
     let result = messages.iter().find(|message| message.get("result").is_some()).unwrap();
     assert_eq!(answer_text(result), "hello");
-    // An answer that comes too late changes nothing.
+    // A late answer changes nothing.
     let late = json!({"action": "accept", "content": {"answer": "reject"}});
     let late = json!({"jsonrpc": "2.0", "id": question["id"], "result": late});
     assert_eq!(client.post(&late).status, 202);
@@ -74,9 +75,9 @@ fn a_modern_client_that_comes_back_too_late_gets_what_the_first_answer_made_of_t
     }
 }
 
-/// Reads on until the result of the call comes.
+/// Reads messages until the result of the call arrives.
 fn read_result(mut stream: Reply) -> Value {
-    // The client is asked as well, and told that somebody else was faster.
+    // The client gets the question as well, and its cancellation after an answer from elsewhere.
     for _ in 0..5 {
         let message = stream.next_message();
         if message.get("result").is_some() {
@@ -109,7 +110,7 @@ fn a_review_waits_over_a_restart_and_its_answer_counts_for_the_same_call_of_the_
         let is_over = || (!is_alive(gateway.running.pid())).then_some(());
         poll(TEST_TIMEOUT, is_over).expect("the gateway has ended");
         drop(stream);
-        // It waits with nobody there, which is told, and is answered there.
+        // The entry outlives its program, is shown as such, and can be answered.
         assert_eq!(waiting(&switchboard), entry);
         assert_eq!(switchboard.json(&["review", "list"])[0]["program_ended"], true);
         let listed = switchboard.run(&["review", "list"]).expect(0).stdout;
@@ -128,7 +129,7 @@ fn a_review_waits_over_a_restart_and_its_answer_counts_for_the_same_call_of_the_
         let result = read_result(stream);
         assert_eq!(answer_text(&result) == "hello", word == "run", "{result}");
         assert_eq!(switchboard.json(&["review"]), json!([]));
-        // It counts once.
+        // The answer counts only once.
         let _stream = client.send("tools/call", &again);
         assert_ne!(waiting(&switchboard), entry);
     }

@@ -1,4 +1,4 @@
-//! `settings.gateway`: what `serve` does where its flags say nothing.
+//! Tests of `settings.gateway`: the defaults of `serve` without flags.
 
 use std::net::TcpListener;
 
@@ -49,7 +49,7 @@ fn settings_hold_where_no_flag_says_otherwise() {
 
 #[test]
 fn the_address_and_the_limits_of_the_settings_count() {
-    // A free port, which somebody else might take meanwhile, but rarely does.
+    // A free port; another process could take it in between, but that is rare.
     let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let switchboard = with(&json!({
         "listen": format!("127.0.0.1:{port}"), "maxRate": 1, "requireToken": true,
@@ -150,7 +150,7 @@ fn a_project_changes_nothing_about_the_gateway() {
     serving.signal("TERM");
     let told = serving.finish().stderr;
     assert!(told.contains("`settings.gateway` cannot be widened by a project"), "{told}");
-    // Nor does one that is broken: it has no say.
+    // A broken project setting has no effect either.
     switchboard.write("switchboard.json", r#"{"settings": {"gateway": 3}}"#);
     let serving = ServingGateway::start(&switchboard, &[]);
     assert_eq!(serving.send(&modern(None, "tools/list", json!({}))).status, 401);
@@ -182,7 +182,7 @@ fn who_comes_with_a_token_of_the_issuer_sees_what_the_views_say() {
         let refused = serving.send(&modern(Some(&token(nobody)), "tools/list", json!({})));
         assert_eq!(refused.status, 403, "{refused:?}");
     }
-    // A session that was opened with more does not serve a token that allows less.
+    // A session that was opened with a wider token rejects a narrower one.
     let wide = token(json!({"scope": "tools all"}));
     let opened = serving.send(&crate::serve_client::greeting().token(&wide));
     let session = opened.header("mcp-session-id").unwrap().to_owned();

@@ -1,4 +1,5 @@
-//! The gateway under load while its servers are killed; `cargo xtask bench soak` does it for longer.
+//! A short load test of the gateway while its servers are killed; `cargo xtask bench soak` runs it
+//! for longer.
 
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ fn clients_record_and_servers_tell_the_same_of_every_call_while_servers_are_kill
         kills: 5,
         pause: Duration::from_millis(250),
         seed: 1,
-        // Ten seconds of a debug build say little about memory.
+        // Ten seconds of a debug build indicate little about memory growth.
         growth: 0.5,
     };
     let report = tokio::runtime::Runtime::new().unwrap().block_on(run(&plan)).unwrap();

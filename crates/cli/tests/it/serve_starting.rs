@@ -1,4 +1,4 @@
-//! Calls of what is not there yet: its server is still on its way up, or does not come up.
+//! Tests of calls to a server that is still starting, or fails to start.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
@@ -14,14 +14,15 @@ use crate::serve_client::{ServingGateway, tool_call};
 use crate::serve_tokens::token;
 use crate::switchboard::{Switchboard, fixture};
 
-/// A server that is a script; what it does is no text of its entry, which a person would have to see.
+/// Returns a server that runs a script file; its text is not in the entry, which would be shown for
+/// approval.
 fn script(switchboard: &Switchboard, name: &str, text: &str) -> Value {
     let path = switchboard.write(name, &format!("#!/bin/sh\n{text}\n"));
     std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o755)).unwrap();
     json!({"command": path})
 }
 
-/// A server that starts when the file is there, which the test decides.
+/// Returns a server that starts when the test creates the gate file.
 fn late(switchboard: &Switchboard, words: &str) -> (Value, PathBuf) {
     let gate = switchboard.path("gate");
     let wanted = gate.display();
@@ -33,7 +34,7 @@ fn late(switchboard: &Switchboard, words: &str) -> (Value, PathBuf) {
     (script(switchboard, "late.sh", &text), gate)
 }
 
-/// A home with a server that says why it does not start, and one that does.
+/// Returns a home with a server that fails with a message, and a working one.
 fn broken() -> Switchboard {
     let switchboard = Switchboard::new();
     let bad = script(&switchboard, "bad.sh", "echo no such library >&2\nexit 3");
@@ -41,7 +42,8 @@ fn broken() -> Switchboard {
     switchboard
 }
 
-/// Calls something late in a thread, and opens the gate once a call elsewhere was answered.
+/// Calls a starting server in a thread, and opens the gate once calls to another server were
+/// answered.
 fn called_late(
     gateway: &Gateway,
     gate: &PathBuf,
@@ -50,7 +52,7 @@ fn called_late(
     std::thread::scope(|scope| {
         let late = scope.spawn(|| call(gateway));
         for _ in 0..3 {
-            // What is there is not kept waiting by what is not.
+            // A ready server does not wait for a starting one.
             let here = gateway.modern().call("here__echo", &json!({"text": "at once"}));
             assert_eq!(answer_text(&here), "at once");
         }
@@ -95,7 +97,7 @@ fn a_call_waits_for_its_server_to_come_up_and_keeps_no_other_waiting() {
     for (number, (call, member, expected)) in cases.into_iter().enumerate() {
         let switchboard = Switchboard::new();
         let (late, gate) = late(&switchboard, "echo");
-        // The other one has no resources of its own.
+        // The other server has no resources of its own.
         switchboard.configure(&json!({"late": late, "here": text_server(&switchboard)}));
         let options: &[&str] = if number == 4 { &["--tools", "search"] } else { &[] };
         let gateway = Gateway::start(&switchboard, options);
@@ -106,7 +108,7 @@ fn a_call_waits_for_its_server_to_come_up_and_keeps_no_other_waiting() {
     }
 }
 
-/// A server with one tool that answers with its text.
+/// Returns a server with one tool that returns its text.
 fn text_server(switchboard: &Switchboard) -> Value {
     let schema = json!({"type": "object", "properties": {"text": {"type": "string"}}});
     let text = json!({"content": [{"type": "text", "text": "at once"}]});
@@ -129,7 +131,7 @@ fn a_plain_name_waits_for_any_server_that_is_still_coming_up() {
     let both = json!({"here": text_server(&switchboard), "late": late});
     switchboard
         .write_config(&json!({"mcpServers": both, "settings": {"builtin": false}}).to_string());
-    // Until the running gateway has read its file there is no such tool.
+    // The tool does not exist until the running gateway has read its file.
     let began = Mutex::new(Instant::now());
     let answer = std::thread::scope(|scope| {
         let waiting = scope.spawn(|| {
@@ -175,7 +177,7 @@ fn a_call_of_a_server_that_does_not_come_up_fails_with_the_reason() {
     let read = modern.ask("resources/read", &json!({"uri": "bad://nowhere"}));
     let why = read["error"]["message"].as_str().unwrap();
     assert!(why.starts_with("unknown resource `bad://nowhere`: server `bad`"), "{read}");
-    // Nobody else's names change.
+    // The names of other servers do not change.
     let answer = modern.call("good__echo", &arguments);
     let why = answer["error"]["message"].as_str().unwrap();
     assert!(why.starts_with("unknown tool `good__echo`"), "{why}");

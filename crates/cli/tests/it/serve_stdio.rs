@@ -1,4 +1,4 @@
-//! The gateway over standard input and output, for a client of either era.
+//! Tests of the gateway over standard input and output, for clients of both eras.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ use crate::running::{RunningProcess, TEST_TIMEOUT, poll};
 use crate::serve_client::until;
 use crate::switchboard::{Switchboard, fixture};
 
-/// Sends a request and waits for its answer.
+/// Sends a request and waits for its response.
 pub(crate) fn ask(running: &mut RunningProcess, id: u64, method: &str, params: &Value) -> Value {
     let request = json!({"jsonrpc": "2.0", "id": id, "method": method, "params": params});
     running.say(&format!("{request}\n"));
@@ -18,7 +18,7 @@ pub(crate) fn ask(running: &mut RunningProcess, id: u64, method: &str, params: &
     read(&line)
 }
 
-/// Asks with ever new ids until the tools are there.
+/// Lists with increasing ids until the tools are there.
 pub(crate) fn wait_listed(running: &mut RunningProcess, params: &Value, tool: &str) -> Vec<String> {
     let mut id = 1_000;
     let found = poll(TEST_TIMEOUT, || {
@@ -129,7 +129,7 @@ fn a_call_that_went_on_after_a_round_is_cancelled_by_its_last_request() {
     let cancel = json!({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": cancel});
     running.say(&format!("{cancel}\n"));
     crate::running::wait_for_text(&switchboard.path("journal"), "cancelled");
-    // The end of the pipe gives up what is left.
+    // The end of the pipe cancels the remaining calls.
     let before = started();
     began(3, &mut running);
     until(|| started() > before);

@@ -1,5 +1,5 @@
-//! Calls that servers go on with, through the gateway: tasks for clients that know them, results for
-//! the others.
+//! Tests of calls that servers continue as tasks, through the gateway: tasks for clients that
+//! support them, results for the others.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ const EXTENSION: &str = "io.modelcontextprotocol/tasks";
 const RELATED: &str = "io.modelcontextprotocol/related-task";
 const ERAS: [&str; 2] = ["legacy", "modern"];
 
-/// A gateway before a server whose tools become tasks.
+/// Returns a gateway in front of a server whose tools become tasks.
 fn far(era: &str) -> (Switchboard, Gateway) {
     let switchboard = Switchboard::new();
     let journal = switchboard.text_path("journal");
@@ -30,7 +30,7 @@ fn knowing(gateway: &Gateway) -> Modern<'_> {
     client
 }
 
-/// Asks about a task until it has this status.
+/// Polls a task until it has this status.
 fn wait_status(client: &Modern<'_>, id: &str, status: &str) -> Value {
     let look = || {
         let task = client.ask("tasks/get", &json!({"taskId": id}))["result"].clone();
@@ -66,7 +66,7 @@ fn a_modern_client_that_knows_tasks_gets_one_and_fetches_its_end() {
         let task = wait_status(&client, &failing, "failed");
         let why = task["error"]["message"].as_str().unwrap();
         assert!(why.contains("the sources are gone"), "{era}: {task}");
-        // A tool that is done at once is no task.
+        // A tool that returns at once is not a task.
         assert_eq!(answer_text(&client.call("far__echo", &json!({"text": "a"}))), "a");
         assert_eq!(switchboard.recorded_calls()[0], "tool far/research: ok", "{era}");
     }
@@ -185,7 +185,7 @@ fn what_a_task_asks_waits_for_the_next_request_where_a_legacy_client_goes_away()
     let about = json!({"taskId": id});
     let status = || client.ask("tasks/get", &about)["result"]["status"].clone();
     until(|| status() == "input_required");
-    // One hangs up, another one is given up.
+    // One client disconnects, another one cancels.
     let mut stream = client.send("tasks/result", &about);
     assert_eq!(stream.next_of_a_request()["method"], "elicitation/create");
     assert_eq!(status(), "input_required");

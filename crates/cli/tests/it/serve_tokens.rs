@@ -1,4 +1,5 @@
-//! Named tokens: made at the command line, asked for by a running gateway, and what they show.
+//! Tests of named tokens: created at the command line, required by a running gateway, and the view
+//! that they grant.
 
 use serde_json::{Value, json};
 
@@ -12,7 +13,7 @@ fn two_servers() -> Switchboard {
     Switchboard::with(&json!({"one": fixture(&["echo"]), "two": fixture(&["weather"])}))
 }
 
-/// Makes a token and gives its text.
+/// Creates a token and returns its text.
 pub(crate) fn token(switchboard: &Switchboard, words: &[&str]) -> String {
     let made = switchboard.run(&[&["tokens", "add"], words].concat()).expect(0).stdout;
     made.trim_end().to_owned()

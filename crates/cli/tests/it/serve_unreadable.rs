@@ -1,4 +1,4 @@
-//! Messages that cannot be read, or only in two ways, are refused: over HTTP and over a pipe.
+//! Tests of unreadable and ambiguous messages, which are refused over HTTP and over a pipe.
 
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn a_message_that_can_be_read_in_two_ways_or_not_at_all_is_refused_over_http() {
             (400, -32_602),
         ),
         ("packed", call.clone().with("Transfer-Encoding", "gzip, chunked"), (415, -32_600)),
-        // Nothing of it is waited for.
+        // The gateway refuses without waiting for the body.
         ("too long", announced, (413, -32_600)),
     ] {
         let reply = serving.send(&request);

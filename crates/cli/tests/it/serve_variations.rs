@@ -1,4 +1,4 @@
-//! Attacks on the gateway that nobody has written down: variations of those that somebody has.
+//! Attacks on the gateway outside the list of attacks: variations of those in it.
 
 use std::io::{Read as _, Write as _};
 
@@ -12,7 +12,7 @@ use crate::serve_tokens::token;
 use crate::speakers::{Speaker, Sse};
 use crate::switchboard::{Switchboard, fixture};
 
-/// A gateway before a server that notes what it is asked, and how many calls arrived there.
+/// A gateway in front of a server that traces its requests, with a count of the calls that arrived.
 struct WatchedGateway {
     switchboard: Switchboard,
     serving: ServingGateway,
@@ -127,7 +127,7 @@ fn lb_05_bodies_of_an_odd_kind_have_no_effect() {
     assert_eq!(watched.arrival_count(), 1);
 }
 
-/// Sends bytes as they are and gives the statuses of all answers.
+/// Sends raw bytes and returns the statuses of all responses.
 fn statuses(serving: &ServingGateway, bytes: &str) -> Vec<u16> {
     let mut stream = serving.connect();
     stream.write_all(bytes.as_bytes()).unwrap();
@@ -163,7 +163,7 @@ fn lb_09_a_request_whose_length_is_told_in_two_ways_carries_no_other() {
     assert_eq!(watched.arrival_count(), 0);
 }
 
-/// A session of a caller.
+/// Opens a session of a caller and returns its id.
 fn session(serving: &ServingGateway, known: &str) -> String {
     let opened = serving.send(&greeting().token(known));
     opened.header("mcp-session-id").unwrap().to_owned()
@@ -204,7 +204,7 @@ fn se_02_a_session_is_of_no_use_to_others_in_any_way_to_name_it() {
     ] {
         assert_eq!(serving.send(&request).status, status, "{}", request.text(1));
     }
-    // The other one's has not ended.
+    // The other caller's session has not ended.
     assert_eq!(serving.send(&ping(&yours).with("Mcp-Session-Id", &other)).status, 200);
 }
 
@@ -219,11 +219,11 @@ fn hd_02_a_request_that_says_two_things_about_its_revision_is_refused() {
     }});
     let legacy = message(&plain).with("Mcp-Session-Id", &own);
     for request in [
-        // The header says the modern era, the body and the session the legacy one.
+        // The header indicates the modern era, the body and the session the legacy one.
         legacy.clone().with("MCP-Protocol-Version", "2026-07-28"),
         legacy.clone().with("MCP-Protocol-Version", "2026-07-28").with("Mcp-Method", "tools/list"),
         legacy.clone().with("MCP-Protocol-Version", "1999-01-01"),
-        // The body says the modern era, the header the legacy one.
+        // The body indicates the modern era, the header the legacy one.
         write().without("MCP-Protocol-Version").with("MCP-Protocol-Version", "2025-11-25"),
         write()
             .without("MCP-Protocol-Version")
@@ -237,7 +237,7 @@ fn hd_02_a_request_that_says_two_things_about_its_revision_is_refused() {
     ] {
         let reply = watched.serving.send(&request);
         let is_padded = request.text(1).contains("one__write\t");
-        // Space around a value is no part of it.
+        // White space around a header value is not part of it.
         assert_eq!(reply.status, if is_padded { 200 } else { 400 }, "{}", request.text(1));
     }
     assert_eq!(watched.arrival_count(), 1);
@@ -299,7 +299,7 @@ fn texts_that_end_lines_end_no_event_of_a_stream() {
     for report in reports {
         assert_eq!(report["params"]["progressToken"], token);
     }
-    // Between the parts of a result a server may break lines in three ways.
+    // Between the parts of a result, a server may use three kinds of line breaks.
     let result = "{\"content\":\r[{\"type\":\"text\",\r\"text\":\"a\\ndata: b\"}]\r}";
     let call = json!({"name": "raw__raw", "arguments": {"result": result}});
     let answer = client.ask("tools/call", &call);
@@ -327,10 +327,10 @@ fn bodies_that_are_deep_or_many_are_refused_and_the_gateway_goes_on() {
         let refused = answer.get("error").is_some() || answer["result"]["isError"] == true;
         assert!(refused, "{count}: {reply:?}");
         assert!([200, 400].contains(&reply.status), "{count}: {reply:?}");
-        // Nothing but brackets.
+        // The body consists only of brackets.
         assert_eq!(post(deep(count)).status, 400, "{count}");
     }
-    // A batch of more than a caller may have under way: none of it runs.
+    // A batch larger than the limit of calls in flight: none of it runs.
     let opened = watched.serving.send(&message(&json!({
         "jsonrpc": "2.0", "id": 0, "method": "initialize", "params": {
             "protocolVersion": "2025-03-26", "capabilities": {},
@@ -350,7 +350,7 @@ fn bodies_that_are_deep_or_many_are_refused_and_the_gateway_goes_on() {
     assert_eq!(batch(Vec::new()), 400);
     assert_eq!(batch(vec![json!(7)]), 400);
     assert_eq!(batch(vec![call(1), json!([call(2)])]), 400);
-    // A list is no message, not even one with the parts of a message in their order.
+    // An array is not a message, not even with the members of a message in order.
     assert_eq!(batch(vec![json!([1, "tools/call", call(1)["params"], null, null])]), 400);
     assert_eq!(watched.arrival_count(), 0);
     until(|| watched.serving.tools(None).contains(&"one__echo".to_owned()));

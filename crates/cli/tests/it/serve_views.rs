@@ -1,4 +1,4 @@
-//! What a caller's view leaves out stays out: other resources, news, names, what is found.
+//! Tests of a caller's view: it excludes hidden resources, notifications, names and search results.
 
 use serde_json::{Value, json};
 
@@ -31,7 +31,7 @@ fn a_view_of_a_template_shows_nothing_else_of_its_server() {
 
 #[test]
 fn nobody_is_told_of_changes_at_a_server_that_it_does_not_see() {
-    // Both have resources of the same addresses.
+    // Both servers have resources with the same addresses.
     let asker = fixture(&["asker", "--era", "legacy"]);
     let switchboard = Switchboard::with(&json!({"hidden": asker, "seen": asker}));
     let whole = token(&switchboard, &["whole"]);
@@ -58,14 +58,14 @@ fn nobody_is_told_of_changes_at_a_server_that_it_does_not_see() {
     let told = of_whole.line_with("resources/updated").unwrap();
     assert!(told.contains(text), "{told}");
     touch("seen__touch", binary);
-    // What comes first here is what was touched last.
+    // The first notification is about the last change, so the earlier one was filtered out.
     let told = of_narrow.line_with("resources/updated").unwrap();
     assert!(told.contains(binary), "{told}");
 }
 
 #[test]
 fn who_searches_hears_only_of_what_it_sees_and_finds_all_of_that() {
-    // The others have more to do with the question, and are many.
+    // The hidden tools match the query better, and there are many of them.
     let offers = |name: &str, count: usize, words: &str| {
         let tools: Vec<Value> = (0..count)
             .map(|number| {
@@ -147,7 +147,7 @@ fn nobody_is_told_that_lists_changed_by_what_it_does_not_see() {
     switchboard.configure(&json!({"seen": seen, "hidden": hidden}));
     serving.wait_for_tool(Some(&whole), "hidden__b");
     of_whole.line_with("tools/list_changed").unwrap();
-    // What comes next is seen: whoever was told before was told too much.
+    // The next change is visible: an earlier notification would have revealed a hidden one.
     let later = entry("later", "c");
     switchboard.configure(&json!({"seen": seen, "hidden": hidden, "seen-later": later}));
     serving.wait_for_tool(Some(&narrow), "seen-later__c");
@@ -157,7 +157,7 @@ fn nobody_is_told_that_lists_changed_by_what_it_does_not_see() {
     let wanted = json!({"name": "seen-later__c", "arguments": {}});
     serving.ask(Some(&narrow), "tools/call", wanted);
     switchboard.configure(&json!({"seen": seen}));
-    // One for what came and one for what goes, and none for what is hidden.
+    // One notification for the added server and one for the removed one; none for the hidden one.
     for events in [&mut of_narrow, &mut of_session] {
         events.line_with("tools/list_changed").unwrap();
     }

@@ -1,4 +1,4 @@
-//! What servers are told and tell: folders, messages, changes of resources, completions.
+//! Tests of messages to and from servers: roots, log messages, resource changes, completions.
 
 use std::time::Duration;
 
@@ -130,7 +130,7 @@ fn each_change_of_a_resource_is_printed_and_read_until_interrupted() {
     let read = switchboard.start(&read);
     plain.wait_for_note("watching test://static-text of asker");
     read.wait_for_note("watching test://static-text of asker");
-    // The request to listen is on its way by then, and may be overtaken.
+    // The subscription request is in flight by then, and may be overtaken.
     let uri = format!("uri={resource}");
     let touched = crate::running::poll(TEST_TIMEOUT, || {
         switchboard.run(&["call", "asker", "touch", &uri]).expect(0);

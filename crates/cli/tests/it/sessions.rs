@@ -1,4 +1,4 @@
-//! `switchboard sessions`: what was said is listed, shown, named, written out, deleted and forked.
+//! Tests of `switchboard sessions`: list, show, rename, export, delete and fork.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::scripted::{configure, last_session, scripted_home, steps, task};
 use crate::switchboard::{Switchboard, fixture};
 use crate::transcript::{redacted, transcript};
 
-/// A home with one conversation that called a tool; with its id.
+/// Returns a home with one conversation that called a tool, and the session id.
 fn one_conversation() -> (Switchboard, String) {
     let config = json!({"mcpServers": {"echo": fixture(&["echo"])}});
     let turns = json!([
@@ -22,7 +22,7 @@ fn one_conversation() -> (Switchboard, String) {
     (switchboard, session)
 }
 
-/// What was said by a person, in order.
+/// Returns the user's messages of a session, in order.
 fn user_messages(switchboard: &Switchboard, session: &str) -> Vec<String> {
     let steps = steps(switchboard, session);
     let said = steps.iter().filter(|step| step["what"] == "said");
@@ -211,7 +211,7 @@ fn a_word_that_means_several_conversations_names_them() {
         task(&switchboard, &["--name", "twin", "Hello"]);
     }
     let both = ids(&switchboard);
-    // What is common to both ids of one hour.
+    // The common prefix of two ids from the same hour.
     let short: String = both[0].chars().take(2).collect();
     for word in ["twin", short.as_str()] {
         let ran = switchboard.run(&["sessions", "delete", word, "--yes"]).expect(2);
@@ -240,7 +240,7 @@ fn only_a_yes_deletes() {
     ");
     assert_eq!(ids(&switchboard), Vec::<String>::new());
     switchboard.run(&["sessions", "show", &session]).expect(2);
-    // The record of calls is another matter.
+    // The record of calls is separate from sessions.
     assert_eq!(switchboard.recorded_calls(), ["tool echo/add: ok"]);
 }
 

@@ -1,4 +1,4 @@
-//! Clients of every revision over every transport, to whom the gateway is one and the same.
+//! Clients of every revision over every transport, with one interface.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -7,20 +7,20 @@ use crate::gateway::{Gateway, Legacy, MODERN, Modern, modern_params};
 use crate::http_client::{Reply, send};
 use crate::running::RunningProcess;
 
-/// The revisions before 2026-07-28.
+/// Revisions before 2026-07-28.
 pub(crate) const LEGACY: [&str; 4] = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"];
 
-/// What every client can do for servers.
+/// Returns the capabilities of every client.
 fn abilities() -> Value {
     json!({"elicitation": {}, "sampling": {}, "roots": {}})
 }
 
-/// What a client gets for a request.
+/// The messages that a client receives for a request.
 #[derive(Debug)]
 pub(crate) struct SpeakerReply {
-    /// The answer, as text.
+    /// The response, as text.
     pub(crate) text: String,
-    /// What came before it: notifications, and what was asked.
+    /// The messages before it: notifications and requests.
     pub(crate) before: Vec<Value>,
 }
 
@@ -29,7 +29,7 @@ impl SpeakerReply {
         serde_json::from_str(&self.text).unwrap()
     }
 
-    /// The text of the result alone.
+    /// Returns the text of the result alone.
     pub(crate) fn result(&self) -> &str {
         let (_, result) =
             self.text.split_once(r#","result":"#).unwrap_or_else(|| panic!("{self:?}"));
@@ -41,21 +41,22 @@ impl SpeakerReply {
     }
 }
 
-/// A client that answers what it is asked.
+/// A client that answers the requests of its peer.
 pub(crate) trait Speaker {
-    /// Its revision and its transport.
+    /// Returns its revision and its transport.
     fn name(&self) -> String;
 
     fn revision(&self) -> &str;
 
-    /// Sends a request, answers with `reply` what is asked meanwhile, and gives what it got.
+    /// Sends a request, answers requests in the meantime with `reply`, and returns all messages
+    /// received.
     fn say(&mut self, method: &str, params: &Value, reply: &Value) -> SpeakerReply;
 
     fn ask(&mut self, method: &str, params: &Value) -> Value {
         self.say(method, params, &Value::Null).answer()
     }
 
-    /// Whether its revision lets a server ask in the middle of a call.
+    /// Returns whether the revision lets a server send requests during a call.
     fn can_be_asked(&self) -> bool {
         self.revision() >= "2025-06-18"
     }
@@ -73,7 +74,7 @@ fn is_question(message: &Value) -> bool {
     message.get("id").is_some() && message.get("method").is_some()
 }
 
-/// What a message is, whatever is in it: there are results that no value holds.
+/// Parses a message; of a result that no `Value` can hold, only the id and the method.
 fn frame(text: &str) -> Value {
     #[derive(Deserialize)]
     struct Frame {
@@ -91,7 +92,7 @@ fn frame(text: &str) -> Value {
     frame
 }
 
-/// The same call with the answers to what it asks; nothing if it asks nothing.
+/// Returns the call with answers to its input requests; `None` if there are none.
 fn again(text: &str, params: &Value, reply: &Value) -> Option<Value> {
     let answer = frame(text);
     let result = &answer["result"];
@@ -102,7 +103,7 @@ fn again(text: &str, params: &Value, reply: &Value) -> Option<Value> {
     Some(again)
 }
 
-/// What asks in an answer, as if it had been asked at once.
+/// Returns the input requests of a response, as if each had been sent at once.
 fn asked_in(text: &str) -> Vec<Value> {
     let answer = frame(text);
     let asked = answer["result"]["inputRequests"].as_object().cloned().unwrap_or_default();
@@ -239,11 +240,11 @@ impl Speaker for Sse {
     }
 }
 
-/// A gateway at the other end of a pipe; clients take turns.
+/// A gateway at the other end of a pipe, used by one client after the other.
 pub(crate) struct Pipe {
     running: RunningProcess,
     next: u64,
-    /// How much of what came has been read.
+    /// Number of bytes read from the output.
     read: usize,
 }
 
@@ -269,7 +270,7 @@ impl Pipe {
         client
     }
 
-    /// The next whole line.
+    /// Returns the next whole line.
     fn line(&mut self) -> String {
         let from = self.read;
         let rest = |so_far: &str| {

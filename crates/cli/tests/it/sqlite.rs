@@ -1,4 +1,5 @@
-//! The SQLite server, which only speaks an older SDK: a table is made, filled and read.
+//! Tests of the SQLite server, which only supports an older SDK: a table is created, filled and
+//! read.
 
 use serde_json::json;
 

@@ -1,4 +1,4 @@
-//! What a server gets of us: a few variables, three pipes, and no secret that is not its own.
+//! Tests of the environment of a server: a few variables, three pipes, and no secrets but its own.
 
 use std::collections::BTreeSet;
 
@@ -7,7 +7,7 @@ use serde_json::json;
 use crate::switchboard::{Switchboard, fixture, result_text};
 use crate::transcript::{redacted, transcript};
 
-/// A server that writes down its variables, its open files and its parent's variables.
+/// Returns a server that records its variables, its open files and its parent's variables.
 fn observer(switchboard: &Switchboard) -> String {
     let program = switchboard_testkit::binary();
     let [variables, files, parent] =
@@ -51,7 +51,7 @@ fn en_01_a_server_gets_the_safe_variables_and_its_own_and_no_other() {
     assert!(others.is_empty(), "{others:?}");
     assert!(names.contains("OWN") && names.contains("PATH"), "{text}");
     assert!(!text.contains("hunter2"), "{text}");
-    // Who started it, the keeper, does not have them either.
+    // The keeper, which is the server's parent, does not have them either.
     assert!(!read(&switchboard, "parent").contains("hunter2"));
 }
 
@@ -63,7 +63,7 @@ fn en_03_a_server_has_its_three_pipes_and_nothing_else_open() {
     switchboard.run(&["call", "it", "echo", "text=a"]).expect(0);
     let files = read(&switchboard, "files");
     let open: Vec<u32> = files.lines().filter_map(|line| line.parse().ok()).collect();
-    // The fourth is the folder that is being listed.
+    // The fourth is the listed folder itself.
     assert_eq!(open, [0, 1, 2, 3], "{files}");
 }
 

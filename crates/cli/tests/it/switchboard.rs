@@ -1,4 +1,4 @@
-//! The `switchboard` binary in a home of its own, and the questions that most tests ask it.
+//! The `switchboard` binary in a home of its own, with the queries that most tests need.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,32 +8,32 @@ use switchboard_testkit::Home;
 
 use crate::running::{Ran, RunningProcess, TEST_TIMEOUT};
 
-/// The binary with a home that nobody else uses: configuration, state and the current folder.
+/// The binary with a private home: configuration, state and the current folder.
 pub(crate) struct Switchboard {
     home: Home,
     variables: Vec<(&'static str, String)>,
 }
 
 impl Switchboard {
-    /// Nothing is configured.
+    /// Creates a home without configuration.
     pub(crate) fn new() -> Self {
         let home = Home::new();
         std::fs::create_dir(home.path().join("work")).unwrap();
         Self { home, variables: Vec::new() }
     }
 
-    /// Sets a variable for everything that is run from here on.
+    /// Sets an environment variable for all later commands.
     pub(crate) fn set(&mut self, name: &'static str, value: &str) {
         self.variables.retain(|(other, _)| *other != name);
         self.variables.push((name, value.to_owned()));
     }
 
-    /// The folder that holds everything: configuration, state and the current folder.
+    /// Returns the folder that contains everything: configuration, state and the current folder.
     pub(crate) fn folder(&self) -> &Path {
         self.home.path()
     }
 
-    /// These servers are configured in the user's file.
+    /// Creates a home with these servers in the user's file.
     pub(crate) fn with(servers: &Value) -> Self {
         let switchboard = Self::new();
         switchboard.configure(servers);
@@ -52,12 +52,12 @@ impl Switchboard {
         std::fs::read_to_string(self.home.path().join("own/config.json")).unwrap_or_default()
     }
 
-    /// A path in the current folder.
+    /// Returns a path in the current folder.
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.home.path().join("work").join(name)
     }
 
-    /// The same as text.
+    /// Returns a path in the current folder as text.
     pub(crate) fn text_path(&self, name: &str) -> String {
         self.path(name).to_str().expect("temporary folders have plain names").to_owned()
     }
@@ -88,24 +88,24 @@ impl Switchboard {
         command
     }
 
-    /// The same in a terminal of its own: standard output shows what a person would see.
+    /// Starts a command in a terminal; standard output is the screen.
     pub(crate) fn in_terminal(&self, words: &[&str]) -> RunningProcess {
         RunningProcess::start(&mut self.terminal(&shell_line(words)))
     }
 
-    /// The same, and another command of a shell after it.
+    /// Starts a command in a terminal, followed by another shell command.
     pub(crate) fn in_terminal_then(&self, words: &[&str], next: &str) -> RunningProcess {
         RunningProcess::start(&mut self.terminal(&format!("{}; {next}", shell_line(words))))
     }
 
-    /// The same with the programs of a folder before all others.
+    /// Starts a command in a terminal, with the programs of a folder ahead of `PATH`.
     pub(crate) fn in_terminal_with(&self, words: &[&str], programs: &Path) -> RunningProcess {
         let path = std::env::var("PATH").unwrap_or_default();
         let mut command = self.terminal(&shell_line(words));
         RunningProcess::start(command.env("PATH", format!("{}:{path}", programs.display())))
     }
 
-    /// Runs a command at a terminal, waits for each question and types what follows it.
+    /// Runs a command in a terminal; waits for each question and types its answer.
     #[cfg(target_os = "linux")]
     pub(crate) fn run_typed(&self, words: &[&str], answers: &[(&str, &str)]) -> Ran {
         let mut terminal = self.in_terminal(words);
@@ -116,8 +116,8 @@ impl Switchboard {
         terminal.finish_within(TEST_TIMEOUT)
     }
 
-    /// Stands by servers that are new, unless the configuration says something about them: most
-    /// tests at a terminal are about something else than that question.
+    /// Trusts new servers unless the configuration sets `firstUse`: most tests at a terminal are
+    /// not about that question.
     pub(crate) fn trust_new_servers(&self) {
         let text = self.config_text();
         let read = if text.is_empty() { Ok(json!({})) } else { serde_json::from_str(&text) };
@@ -169,12 +169,12 @@ impl Switchboard {
         running.finish_within(TEST_TIMEOUT)
     }
 
-    /// What a command prints with `--json` when all is well.
+    /// Runs a command that must succeed with `--json`, and returns its output.
     pub(crate) fn json(&self, words: &[&str]) -> Value {
         self.run(&[words, &["--json"]].concat()).expect(0).json()
     }
 
-    /// The names of a server's tools, in the server's order.
+    /// Returns the names of a server's tools, in the server's order.
     pub(crate) fn tools(&self, server: &str) -> Vec<String> {
         let listed = self.json(&["tools", "list", "--server", server]);
         let tools = listed.as_array().unwrap().iter();
@@ -182,7 +182,7 @@ impl Switchboard {
         own.map(|tool| tool["name"].as_str().unwrap().to_owned()).collect()
     }
 
-    /// Fails unless `tools show` tells a person of this property and of the name for models.
+    /// Fails unless `tools show` prints this property and the name for models.
     pub(crate) fn check_shown(&self, server: &str, tool: &str, property: &str) {
         let text = self.run(&["tools", "show", server, tool]).expect(0).stdout;
         assert!(text.starts_with(&format!("{tool} on {server}\n")), "{text}");
@@ -193,7 +193,7 @@ impl Switchboard {
         }
     }
 
-    /// The state of a server and the revision that was agreed on with it.
+    /// Returns the status of a server and its negotiated revision.
     pub(crate) fn status(&self, server: &str) -> [String; 2] {
         let servers = self.json(&["servers"]);
         let all = servers.as_array().unwrap();
@@ -202,12 +202,12 @@ impl Switchboard {
         ["status", "revision"].map(|key| found[key].as_str().unwrap_or_default().to_owned())
     }
 
-    /// What a call gives to programs, whatever its outcome.
+    /// Makes a call with `--json`, checks the exit code, and returns the output.
     pub(crate) fn call(&self, words: &[&str], code: i32) -> Value {
         self.run(&[&["call"], words, &["--json"]].concat()).expect(code).json()
     }
 
-    /// Every recorded call as `kind server/target: outcome` with the reason in brackets, the
+    /// Returns every recorded call as `kind server/target: outcome` with the reason in parentheses,
     /// oldest first.
     pub(crate) fn recorded_calls(&self) -> Vec<String> {
         let calls = self.json(&["calls", "--limit", "100"]);
@@ -222,19 +222,19 @@ impl Switchboard {
     }
 }
 
-/// The binary and its words as a line for a shell.
+/// Returns the binary and its arguments as a shell command line.
 fn shell_line(words: &[&str]) -> String {
     let quoted = |word: &&str| format!("'{}'", word.replace('\'', r"'\''"));
     let words = [&[env!("CARGO_BIN_EXE_switchboard")], words].concat();
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// The entry of a fixture server that is started by its command.
+/// Returns the entry of a fixture server over stdio.
 pub(crate) fn fixture(arguments: &[&str]) -> Value {
     json!({"command": switchboard_testkit::binary(), "args": arguments})
 }
 
-/// The text of the first content item of a call's result.
+/// Returns the text of the first content item of a call's result.
 pub(crate) fn result_text(call: &Value) -> &str {
     call["result"]["content"][0]["text"].as_str().unwrap_or_else(|| panic!("no text in {call}"))
 }

@@ -1,4 +1,5 @@
-//! A conversation with a scripted vendor: scripts in every form of calling, and what was asked.
+//! A conversation with a scripted vendor: scripts for every form of calling, and the requests
+//! received.
 
 use std::process::Command;
 
@@ -8,11 +9,11 @@ use switchboard_testkit::{ModelFixture, ModelVendor};
 use crate::running::{Ran, RunningProcess, TEST_TIMEOUT};
 use crate::switchboard::Switchboard;
 
-/// The key of every model here, and the variable that holds it.
+/// API key of every model, and the variable that holds it.
 pub(crate) const KEY: &str = "sk-test-4b1c9e7f2a";
 pub(crate) const KEY_VARIABLE: &str = "TALKING_TEST_KEY";
 
-/// How a model calls.
+/// The form in which a model calls tools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     Native,
@@ -20,10 +21,10 @@ pub(crate) enum Form {
     Tags,
 }
 
-/// All ways to call, for tests that hold for each.
+/// All forms, for tests that apply to each.
 pub(crate) const FORMS: [Form; 3] = [Form::Native, Form::Text, Form::Tags];
 
-/// Every vendor natively, and one of them in both forms of text.
+/// Every vendor with native calls, and one of them with both text forms.
 pub(crate) const WAYS: [(ModelVendor, Form); 5] = [
     (ModelVendor::OpenAi, Form::Native),
     (ModelVendor::Anthropic, Form::Native),
@@ -32,7 +33,7 @@ pub(crate) const WAYS: [(ModelVendor, Form); 5] = [
     (ModelVendor::OpenAi, Form::Tags),
 ];
 
-/// Something that a model asks for, whatever the form.
+/// A model's request, whatever the form.
 #[derive(Clone, Debug)]
 pub(crate) enum VendorCall {
     /// Server, tool and arguments.
@@ -52,7 +53,7 @@ impl Form {
         }
     }
 
-    /// A turn of a script that says something and asks for something.
+    /// Returns a scripted turn with a text and these calls.
     pub(crate) fn turn(self, text: &str, asked: &[VendorCall]) -> Value {
         if self == Self::Native {
             let calls: Vec<Value> = asked.iter().map(VendorCall::native).collect();
@@ -90,7 +91,7 @@ impl VendorCall {
     }
 }
 
-/// A call with `use_mcp_tool`.
+/// Returns a call with `use_mcp_tool`.
 pub(crate) fn wrapped_call(server: &str, tool: &str, arguments: &Value) -> String {
     format!(
         "<use_mcp_tool>\n<server_name>{server}</server_name>\n<tool_name>{tool}</tool_name>\n\
@@ -98,7 +99,7 @@ pub(crate) fn wrapped_call(server: &str, tool: &str, arguments: &Value) -> Strin
     )
 }
 
-/// An element with one element for each argument.
+/// Returns an element with one child element per argument.
 fn element(name: &str, arguments: &Value) -> String {
     let members = arguments.as_object().expect("arguments are an object").iter();
     let inner: Vec<String> = members
@@ -110,7 +111,7 @@ fn element(name: &str, arguments: &Value) -> String {
     format!("<{name}>\n{}</{name}>", inner.concat())
 }
 
-/// A conversation that is to be had.
+/// A builder of a conversation.
 pub(crate) struct Setup {
     pub(crate) vendor: ModelVendor,
     form: Form,
@@ -128,17 +129,17 @@ impl Setup {
         Self { servers, ..self }
     }
 
-    /// The `settings` of the configuration.
+    /// Sets the `settings` of the configuration.
     pub(crate) fn settings(self, settings: Value) -> Self {
         Self { settings, ..self }
     }
 
-    /// The `chat` of the settings.
+    /// Sets the `chat` settings.
     pub(crate) fn chat(self, chat: &Value) -> Self {
         self.settings(json!({ "chat": chat }))
     }
 
-    /// Members that are laid over the profile.
+    /// Sets members that override the profile.
     pub(crate) fn profile(self, profile: Value) -> Self {
         Self { profile, ..self }
     }
@@ -147,7 +148,7 @@ impl Setup {
         self.start_in(Switchboard::new(), &json!({ "turns": turns }))
     }
 
-    /// The same in a home that is there already, with a whole script.
+    /// Starts the conversation in an existing home, with a whole script.
     pub(crate) fn start_in(self, switchboard: Switchboard, script: &Value) -> Talk {
         let model = ModelFixture::start_with_key(self.vendor, KEY, script);
         let mut profile = json!({
@@ -164,7 +165,7 @@ impl Setup {
     }
 }
 
-/// A conversation that is had.
+/// A home and the model of its conversation.
 pub(crate) struct Talk {
     pub(crate) switchboard: Switchboard,
     pub(crate) model: ModelFixture,
@@ -172,7 +173,7 @@ pub(crate) struct Talk {
 }
 
 impl Talk {
-    /// The program, with the key in its environment.
+    /// Returns a command of the program, with the key in its environment.
     pub(crate) fn command(&self, words: &[&str]) -> Command {
         let mut command = self.switchboard.command(words);
         command.env(KEY_VARIABLE, KEY).env_remove("SWITCHBOARD_MODEL");
@@ -183,38 +184,38 @@ impl Talk {
         RunningProcess::start(&mut self.command(words))
     }
 
-    /// Ends with this code; nobody is at the keyboard.
+    /// Runs the program without input and checks its exit code.
     pub(crate) fn run(&self, words: &[&str], code: i32) -> Ran {
         let mut running = self.start(words);
         running.close_input();
         running.finish_within(TEST_TIMEOUT).expect(code)
     }
 
-    /// Runs a task with everything allowed, and gives its events.
+    /// Runs a task with every call allowed, and returns its events.
     pub(crate) fn task(&self, words: &[&str], code: i32) -> Vec<Value> {
         events(&self.run(&[&["run", "do it", "--allow", "*", "--json"], words].concat(), code))
     }
 
-    /// What the model was told last in each request for an answer: one text for each result or
-    /// message since it spoke.
+    /// Returns the newest messages of each request for an answer: one text per result or message
+    /// since the model's last answer.
     pub(crate) fn newest_messages(&self) -> Vec<Vec<String>> {
         let requests = self.bodies();
         requests.iter().map(|body| message_texts(self.vendor, body)).collect()
     }
 
-    /// What it was told last of all.
+    /// Returns the newest messages of the last request.
     pub(crate) fn told_last(&self) -> String {
         self.newest_messages().pop().expect("the model was asked").join("\n")
     }
 
-    /// The bodies of the requests for an answer.
+    /// Returns the bodies of the requests for an answer.
     pub(crate) fn bodies(&self) -> Vec<Value> {
         let requests = self.model.requests().into_iter();
         let asking = requests.filter(|request| request["verb"] == "POST");
         asking.map(|mut request| request["body"].take()).collect()
     }
 
-    /// The names of the tools that a request offers.
+    /// Returns the names of the tools in a request.
     pub(crate) fn offered_names(&self, body: &Value) -> Vec<String> {
         let tools = match self.vendor {
             ModelVendor::Gemini => &body["tools"][0]["functionDeclarations"],
@@ -227,7 +228,7 @@ impl Talk {
         tools.as_array().into_iter().flatten().map(name).collect()
     }
 
-    /// What a request says before everything else.
+    /// Returns the system prompt of a request.
     pub(crate) fn system(&self, body: &Value) -> String {
         let text = match self.vendor {
             ModelVendor::OpenAi => &body["messages"][0]["content"],
@@ -238,7 +239,7 @@ impl Talk {
     }
 }
 
-/// Every line of standard output as an event.
+/// Parses every line of standard output as an event.
 pub(crate) fn events(ran: &Ran) -> Vec<Value> {
     let line = |line: &str| {
         serde_json::from_str(line).unwrap_or_else(|cause| panic!("{cause} in `{line}`: {ran:?}"))
@@ -246,12 +247,12 @@ pub(crate) fn events(ran: &Ran) -> Vec<Value> {
     ran.stdout.lines().map(line).collect()
 }
 
-/// The events of a kind.
+/// Returns the events of a kind.
 pub(crate) fn events_by_kind<'a>(events: &'a [Value], kind: &str) -> Vec<&'a Value> {
     events.iter().filter(|event| event["event"] == kind).collect()
 }
 
-/// The words of the last answer.
+/// Returns the text of the last answer.
 pub(crate) fn last_words(events: &[Value]) -> String {
     let again = |event: &Value| event["event"] == "asking" || event["event"] == "again";
     let begin = events.iter().rposition(again).expect("the model was asked");
@@ -259,7 +260,7 @@ pub(crate) fn last_words(events: &[Value]) -> String {
     words.iter().map(|event| event["text"].as_str().unwrap()).collect()
 }
 
-/// How the turn ended, in one word.
+/// Returns the outcome of the turn, as one word.
 pub(crate) fn end(events: &[Value]) -> &str {
     let last = events.last().expect("there are events");
     assert_eq!(last["event"], "turn_ended", "{last}");

@@ -1,4 +1,4 @@
-//! Calls that servers go on with by themselves: waited for, left, found again, given up.
+//! Tests of calls that servers continue as tasks: waiting, detaching, finding again, cancelling.
 
 use std::time::Duration;
 
@@ -13,7 +13,7 @@ use crate::transcript::transcript;
 
 const RESEARCH: [&str; 4] = ["call", "everything", "simulate-research-query", "topic=python"];
 
-/// A fixture that outlives the programs that call it, and a home that knows it.
+/// Returns a fixture that outlives the programs that call it, and a home that has it.
 fn far(era: &str) -> (Switchboard, HttpFixture) {
     let switchboard = Switchboard::new();
     let journal = switchboard.text_path("journal");
@@ -79,7 +79,7 @@ fn a_call_is_left_found_again_by_another_program_and_finished_there() {
         let id = call_id(&switchboard, "ms=1500");
         let expected = [[id.as_str(), "research", "working", "none"].map(str::to_owned)];
         assert_eq!(list_tasks(&switchboard, &[]), expected, "{era}");
-        // Nothing was lost when the first program ended: the call runs.
+        // The call survives the end of the first program: it still runs.
         let calls = switchboard.run(&["calls"]).expect(0).stdout;
         assert!(calls.contains("\trunning\t"), "{era}: {calls}");
         let shown = switchboard.json(&["tasks", "show", &id]);
@@ -90,7 +90,7 @@ fn a_call_is_left_found_again_by_another_program_and_finished_there() {
         assert_eq!(ended.stdout, "found it\n", "{era}: {ended:?}");
         assert_eq!(switchboard.recorded_calls(), ["tool far/research: ok"], "{era}");
         assert_eq!(list_tasks(&switchboard, &[]), Vec::<[String; 4]>::new(), "{era}");
-        // Whoever comes later is told the same.
+        // A later `wait` returns the same result.
         let again = switchboard.run(&["tasks", "wait", &id, "--json"]).expect(0).json();
         assert_eq!(result_text(&again), "found it", "{era}");
     }
@@ -111,7 +111,7 @@ fn a_call_whose_program_is_killed_goes_on_and_is_finished_later() {
     }
 }
 
-/// How often the tool was called.
+/// Returns how often the tool was called.
 fn call_count(switchboard: &Switchboard) -> usize {
     let journal = std::fs::read_to_string(switchboard.path("journal")).unwrap();
     journal.lines().filter(|line| *line == "called research").count()
@@ -155,7 +155,7 @@ fn an_interrupt_while_waiting_leaves_the_task_as_it_is() {
 
 #[test]
 fn a_task_that_ended_with_its_server_is_lost_and_said_to_be() {
-    // A server that is started by its command forgets its tasks when the command ends.
+    // A stdio server loses its tasks when its process ends.
     let switchboard = Switchboard::with(&json!({"near": fixture(&["echo", "--tasks"])}));
     let left = switchboard.run(&["call", "near", "research", "ms=60000", "--detach"]).expect(0);
     let id = left.stdout.trim();
@@ -242,7 +242,7 @@ fn a_real_server_gets_its_call_again_after_the_address_that_it_wanted_visited_fi
     let mut terminal = switchboard.in_terminal_with(&VISIT, opener.parent().unwrap());
     terminal.wait_for("Open it in your browser? [y/N]");
     terminal.say("y\r");
-    // The call made again asks for the address that it was made for.
+    // The retried call requests an address of its own.
     terminal.wait_for("  https://example.com/second\r\n");
     terminal.say("y\r");
     let ran = terminal.finish_within(TEST_TIMEOUT).expect(0);

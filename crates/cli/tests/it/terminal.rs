@@ -1,4 +1,4 @@
-//! The program at a pseudo-terminal: what a person sees, in order, and what they type.
+//! The program in a pseudo-terminal: its screen output in order, and the keys typed.
 
 use std::io::{Read as _, Write as _};
 use std::path::PathBuf;
@@ -10,23 +10,23 @@ use std::time::{Duration, Instant};
 use crate::running::poll;
 use crate::switchboard::Switchboard;
 
-/// Ctrl-C, Ctrl-D, Escape and the arrow that goes back in the history.
+/// Ctrl-C, Ctrl-D, Escape and the Up arrow, which recalls earlier lines.
 pub(crate) const CTRL_C: &str = "\u{3}";
 pub(crate) const CTRL_D: &str = "\u{4}";
 pub(crate) const ESCAPE: &str = "\u{1b}";
 pub(crate) const UP: &str = "\u{1b}[A";
 
-/// Generous, because other tests start servers at the same time.
+/// Timeout of a wait; generous, because other tests start servers at the same time.
 const TEST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A terminal with the program in it; both are ended with the value.
+/// A terminal that runs the program; both are ended when the value is dropped.
 pub(crate) struct Terminal {
     child: Child,
     output: Receiver<Vec<u8>>,
     raw: Vec<u8>,
-    /// What came so far without colours and movements.
+    /// The output so far without colours and cursor movements.
     plain: String,
-    /// How much of it has been waited for.
+    /// Length of the part that has been waited for.
     done: usize,
     pid_file: PathBuf,
 }
@@ -36,7 +36,7 @@ impl Terminal {
         Self::open_with(switchboard, words, &[])
     }
 
-    /// The same with variables of its own.
+    /// Opens a terminal with additional environment variables.
     pub(crate) fn open_with(
         switchboard: &Switchboard,
         words: &[&str],
@@ -46,7 +46,8 @@ impl Terminal {
         Self::open_wary(switchboard, words, variables)
     }
 
-    /// The same where new servers are asked about, if the configuration does not say otherwise.
+    /// Opens a terminal in which new servers are asked about, unless the configuration says
+    /// otherwise.
     pub(crate) fn open_wary(
         switchboard: &Switchboard,
         words: &[&str],
@@ -60,7 +61,7 @@ impl Terminal {
         typed.extend(program.get_args().map(|word| word.to_str().unwrap()));
         let typed: Vec<String> =
             typed.iter().map(|word| format!("'{}'", word.replace('\'', r"'\''"))).collect();
-        // A wide terminal, so that no line is broken; the shell becomes the program.
+        // The terminal is wide, so no line wraps; `exec` replaces the shell with the program.
         let shell = format!(
             "stty cols 200 rows 50; echo $$ > '{}'; exec {}",
             pid_file.display(),
@@ -98,14 +99,14 @@ impl Terminal {
         Self { child, output, raw: Vec::new(), plain: String::new(), done: 0, pid_file }
     }
 
-    /// Types something.
+    /// Types a text.
     pub(crate) fn say(&mut self, text: &str) {
         let input = self.child.stdin.as_mut().unwrap();
-        // A program that has ended is noticed by what it printed.
+        // The caller notices an exited program by its output.
         _ = input.write_all(text.as_bytes()).and_then(|()| input.flush());
     }
 
-    /// Waits until this text has come after what was waited for before; gives what came before it.
+    /// Waits for this text after everything waited for before; returns the text in between.
     #[track_caller]
     pub(crate) fn wait_for(&mut self, text: &str) -> String {
         let deadline = Instant::now() + TEST_TIMEOUT;
@@ -123,8 +124,8 @@ impl Terminal {
         }
     }
 
-    /// Presses a key until this text comes: one that comes before the program takes single keys
-    /// may be lost.
+    /// Presses a key until this text appears: keys pressed before the program reads single keys may
+    /// be lost.
     #[track_caller]
     pub(crate) fn press(&mut self, key: &str, text: &str) -> String {
         for _ in 0..10 {
@@ -156,24 +157,24 @@ impl Terminal {
         self.say(&format!("{text}\r"));
     }
 
-    /// Everything so far, byte for byte.
+    /// Returns the whole output so far, byte for byte.
     pub(crate) fn raw(&self) -> String {
         String::from_utf8_lossy(&self.raw).into_owned()
     }
 
-    /// The id of the program's process.
+    /// Returns the pid of the program.
     pub(crate) fn pid(&self) -> u32 {
         let read = || std::fs::read_to_string(&self.pid_file).ok()?.trim().parse().ok();
         poll(TEST_TIMEOUT, read).expect("the shell wrote its process id")
     }
 
-    /// Ends the program at once, as `kill -9` does, and waits until it is gone.
+    /// Kills the program at once, as `kill -9` does, and waits until it is gone.
     pub(crate) fn kill(mut self) {
         signal(self.pid(), "KILL");
         _ = self.child.wait();
     }
 
-    /// Closes the terminal, as a window is closed; gives the id of the program that was in it.
+    /// Closes the terminal, as closing a window does; returns the pid of its program.
     pub(crate) fn hang_up(mut self) -> u32 {
         let pid = self.pid();
         self.child.kill().expect("the terminal is still there");
@@ -181,7 +182,7 @@ impl Terminal {
         pid
     }
 
-    /// Waits for the end; gives the exit code and what was shown since it was last waited for.
+    /// Waits for the program to exit; returns the exit code and the output since the last wait.
     #[track_caller]
     pub(crate) fn finish(mut self) -> (i32, String) {
         let deadline = Instant::now() + TEST_TIMEOUT;
@@ -197,7 +198,7 @@ impl Terminal {
         (status.code().unwrap_or(-1), self.new_text().to_owned())
     }
 
-    /// What has come since it was last waited for.
+    /// Returns the output since the last wait.
     fn new_text(&self) -> &str {
         self.plain.get(self.done..).unwrap_or_default()
     }
@@ -210,7 +211,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // Failing to kill them means that they have ended.
+        // `kill` fails only if the processes have already exited.
         if let Ok(text) = std::fs::read_to_string(&self.pid_file)
             && let Ok(pid) = text.trim().parse()
             && matches!(self.child.try_wait(), Ok(None))
@@ -226,12 +227,12 @@ impl Drop for Terminal {
 pub(crate) fn signal(pid: u32, name: &str) {
     let mut kill = Command::new("kill");
     kill.args([&format!("-{name}"), &pid.to_string()]).stderr(Stdio::null());
-    // A process that has ended cannot be told anything.
+    // An exited process cannot receive a signal.
     _ = kill.status();
 }
 
-/// The text without escape sequences and carriage returns. A sequence that is not whole yet stays
-/// away with all that follows.
+/// Returns the text without escape sequences and carriage returns. An incomplete sequence is
+/// omitted, together with all that follows.
 fn plain(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut rest = text.chars().peekable();
@@ -253,7 +254,7 @@ fn plain(text: &str) -> String {
     out
 }
 
-/// The end of what was seen, without the space that a spinner leaves behind.
+/// Returns the end of the output, without the white space that a spinner leaves behind.
 fn shorten(text: &str) -> String {
     let words: Vec<&str> = text.split("   ").filter(|part| !part.trim().is_empty()).collect();
     let text = words.join(" ");

@@ -1,4 +1,4 @@
-//! The entries of real servers, as `cargo xtask setup` installed them.
+//! The entries of real servers, as installed by `cargo xtask setup`.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 pub(crate) const NODE: &str = "npm/node_modules/node/bin/node";
 
-/// The path of an installed file.
+/// Returns the path of an installed file.
 pub(crate) fn installed_path(name: &str) -> String {
     let folder = match std::env::var_os("SWITCHBOARD_TESTENV") {
         Some(folder) => PathBuf::from(folder),
@@ -17,13 +17,13 @@ pub(crate) fn installed_path(name: &str) -> String {
     path.to_str().expect("the test environment has a plain name").to_owned()
 }
 
-/// The target folder, for a test at `target/debug/deps/it-hash`.
+/// Returns the target folder of a test at `target/debug/deps/it-hash`.
 fn target() -> PathBuf {
     let running = std::env::current_exe().expect("the path of the running test is known");
     running.ancestors().nth(3).expect("a test lies in a target folder").to_owned()
 }
 
-/// Node and the script of a package.
+/// Returns Node and the script of a package.
 pub(crate) fn node(package: &str) -> [String; 2] {
     let script = format!("npm/node_modules/@modelcontextprotocol/{package}/dist/index.js");
     [installed_path(NODE), installed_path(&script)]
@@ -48,12 +48,12 @@ pub(crate) fn time() -> Value {
     json!({"command": installed_path("python/bin/mcp-server-time")})
 }
 
-/// The fetching server; `flags` may allow it to fetch from this machine.
+/// Returns the entry of the fetching server; `flags` may allow it to fetch from this machine.
 pub(crate) fn fetch(flags: &[&str]) -> Value {
     json!({
         "command": installed_path("python/bin/mcp-server-fetch"),
         "args": flags,
-        // With Node on the path, its first page would install packages from the network.
+        // With Node in `PATH`, the first page would install packages from the network.
         "env": {"PATH": "/nowhere"},
     })
 }

@@ -1,4 +1,4 @@
-//! The time server: zones that do not change their clocks have one right answer.
+//! Tests of the time server, in time zones without clock changes, which have one right answer.
 
 use serde_json::json;
 

@@ -1,29 +1,29 @@
-//! A server of revision 2026-07-28 in threads of a test, which says what the test tells it to say.
+//! A server of revision 2026-07-28 in threads of a test, with answers that the test decides.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 
 use serde_json::{Value, json};
 
-/// What to answer to a method with its parameters: a result, or the text of an error.
+/// Answer to a method with its parameters: a result, or the text of an error.
 pub(crate) type Says = fn(&str, &Value) -> Result<Value, String>;
 
-/// Starts the server; gives its address. It ends with the test's process.
+/// Starts the server and returns its address. The server ends with the test process.
 pub(crate) fn start(says: Says) -> String {
     start_with(says, Lists::Usual)
 }
 
-/// The same for a server that says also what it offers.
+/// Starts a server whose lists come from the test as well.
 pub(crate) fn start_whole(says: Says) -> String {
     start_with(says, Lists::Told)
 }
 
-/// Who says what is offered.
+/// The source of the server's lists.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Lists {
     /// One tool and two templates.
     Usual,
-    /// The test.
+    /// The test's answers.
     Told,
 }
 

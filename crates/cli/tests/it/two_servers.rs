@@ -1,4 +1,5 @@
-//! Two servers in one task: what the first one says decides what the second one is asked to do.
+//! Tests of two servers in one task: the result of the first one decides the call to the second
+//! one.
 
 use serde_json::{Value, json};
 use switchboard_testkit::ModelVendor;
@@ -8,7 +9,7 @@ use crate::talking::{FORMS, Form, Setup, last_words, wrapped_call};
 
 const GITHUB: &str = "github.com/modelcontextprotocol/servers/tree/main/src/github";
 
-/// What is different from case to case.
+/// The values that differ between cases.
 struct Case {
     weather: &'static str,
     github: &'static str,
@@ -37,7 +38,7 @@ const CASES: [Case; 2] = [
     },
 ];
 
-/// The names under which models know the two tools.
+/// Returns the names of the two tools for models.
 fn names(switchboard: &Switchboard, case: &Case) -> [String; 2] {
     let tools = switchboard.json(&["tools", "list"]);
     [case.weather, case.github].map(|server| {
@@ -47,7 +48,7 @@ fn names(switchboard: &Switchboard, case: &Case) -> [String; 2] {
     })
 }
 
-/// A call in the form: with the real name of the server, or with the name for models.
+/// Returns a call in the form: with the real name of the server, or with the name for models.
 fn call(form: Form, names: [&str; 3], arguments: &Value) -> Value {
     let [server, tool, name] = names;
     match form {
@@ -110,7 +111,7 @@ fn check(case: &Case, vendor: ModelVendor, form: Form) {
     assert_eq!(kept, [expected], "{name}");
     let [weather, github] = [case.weather, case.github];
     let expected = [
-        // The question at the top of this test.
+        // The call at the start of this test.
         format!("tool {weather}/get_forecast: ok"),
         format!("tool {weather}/get_forecast: ok"),
         format!("tool {github}/create_issue: ok"),

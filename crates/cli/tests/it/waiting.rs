@@ -1,4 +1,5 @@
-//! What waits for a person outlives its terminal and is answered from another process.
+//! Tests of questions to a person, which outlive their terminal and are answered from another
+//! process.
 
 use std::process::Command;
 use std::time::Duration;
@@ -16,7 +17,7 @@ use crate::transcript::transcript;
 const CALL: [&str; 5] = ["call", "echo", "echo", "text=hey", "--review"];
 const PATIENTLY: [&str; 6] = ["call", "echo", "echo", "text=hey", "--review", "--wait-for-review"];
 
-/// The end of the menu: when it is there, a key answers.
+/// End of the menu: once it is shown, the program reads keys.
 #[cfg(target_os = "linux")]
 const MENU: &str = "[e] edit the arguments";
 
@@ -24,7 +25,7 @@ fn echo() -> Switchboard {
     Switchboard::with(&json!({"echo": fixture(&["echo"])}))
 }
 
-/// What waits, as soon as something does.
+/// Waits for an entry in the review queue, and returns it.
 fn waits(switchboard: &Switchboard) -> Value {
     let listed = || {
         let listed = switchboard.json(&["review"]);
@@ -77,7 +78,7 @@ fn always_from_elsewhere_is_kept_by_the_process_that_asked() {
     let calling = switchboard.start(&PATIENTLY);
     answer(&switchboard, &waits(&switchboard), &["always"]).expect(0);
     calling.finish_within(TEST_TIMEOUT).expect(0);
-    // Nobody is there to be asked, and nobody needs to be.
+    // No one is there to answer, and no answer is needed.
     switchboard.run(&CALL).expect(0);
 }
 
@@ -275,13 +276,13 @@ fn whoever_sits_at_the_terminal_answers_what_waits_elsewhere() {
     terminal.wait_for("| Which colour?");
     terminal.wait_for("> ");
     terminal.say(CTRL_C);
-    // Who leaves a form has said neither yes nor no, which is an answer too.
+    // Leaving a form is neither consent nor refusal; it is answered with `cancel`.
     assert_eq!(terminal.finish().0, 0);
     let ran = asking.finish_within(TEST_TIMEOUT).expect(0);
     assert_eq!(ran.stdout, "no answer: cancel\n");
 }
 
-/// A program whose terminal was closed; it is ended with the value.
+/// A program whose terminal was closed; it is ended when the value is dropped.
 #[cfg(target_os = "linux")]
 struct Orphan(u32);
 
@@ -328,7 +329,7 @@ fn a_program_that_waits_for_nobody_ends_with_its_terminal() {
     assert_gone(orphan.0, Duration::from_secs(20));
 }
 
-/// A model that writes with a tool, and then says what came of it.
+/// Returns a home with a model that writes with a tool and then reports the result.
 #[cfg(target_os = "linux")]
 const SCRIPT: &str = r#"{"turns": [
     {"calls": [{"name": "echo__echo", "arguments": {"text": "hey"}}]},

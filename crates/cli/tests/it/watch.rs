@@ -1,4 +1,5 @@
-//! `servers list --watch` follows the file: starts what was added, stops what was removed.
+//! Tests of `servers list --watch`, which follows the file: it starts added servers and stops
+//! removed ones.
 
 use std::time::Duration;
 
@@ -27,7 +28,7 @@ fn a_changed_file_starts_and_stops_servers_and_leaves_the_others() {
     assert_eq!(pids("kept"), kept, "an unchanged server was started again");
     assert!(is_alive(kept[0]), "an unchanged server was ended");
 
-    // A file that cannot be read changes nothing.
+    // An unreadable file changes nothing.
     switchboard.write_config("{");
     watching.wait_for("(configuration: ");
     let added = pids("added");

@@ -1,4 +1,4 @@
-//! A host in a process of its own, to be killed or counted: this test binary again.
+//! A host in a separate process, to be killed or counted; the process runs this test binary.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
@@ -15,14 +15,14 @@ use crate::stage::{SERVER, Stage, eventually, id, options};
 const HOME: &str = "FAULT_HOST_HOME";
 const RESTARTS: &str = "FAULT_HOST_RESTARTS";
 
-/// A running host, ended at the latest when the value is dropped.
+/// A running host; killed when the value is dropped.
 pub(crate) struct AnotherProcess {
     child: Child,
     said: BufReader<std::process::ChildStdout>,
 }
 
 impl AnotherProcess {
-    /// Starts a host with the servers of `stage`, and restarts [`SERVER`] so many times.
+    /// Starts a host with the servers of `stage`, and restarts [`SERVER`] this many times.
     pub(crate) fn start(stage: &Stage, restarts: usize) -> Self {
         stage.write_config();
         let name = concat!(module_path!(), "::the_other_process");
@@ -43,7 +43,7 @@ impl AnotherProcess {
         self.child.id()
     }
 
-    /// The next line that is meant for us.
+    /// Returns the next line that is addressed to the test.
     pub(crate) fn hear(&mut self) -> String {
         for line in self.said.by_ref().lines() {
             let line = line.unwrap();
@@ -57,7 +57,7 @@ impl AnotherProcess {
 
 impl Drop for AnotherProcess {
     fn drop(&mut self) {
-        // Failing to kill means that the process has already ended, which is what is wanted.
+        // `kill` fails only if the process has already exited.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
@@ -84,7 +84,7 @@ async fn the_other_process() {
         let before = steady().await;
         let us = std::process::id();
         restart(&host, count).await;
-        // Threads that the runtime keeps for a while may have ended since.
+        // Idle threads of the runtime may have ended in between.
         let same = async || {
             let (files, threads) = holdings();
             files <= before.0 && threads <= before.1 && zombies_of(us) == 0
@@ -92,7 +92,7 @@ async fn the_other_process() {
         eventually("files, threads and zombies are as before", limit, same).await;
         tell("as before");
     }
-    // Whoever started us keeps the other end, so this lasts until we are killed.
+    // The parent holds the other end, so this lasts until the process is killed.
     let wait = || std::io::stdin().lock().read_line(&mut String::new());
     let _ended = tokio::task::spawn_blocking(wait).await;
     host.stop().await;
@@ -110,7 +110,7 @@ async fn restart(host: &Host, times: usize) {
     }
 }
 
-/// Open files and threads of this process, once they do not change for a while.
+/// Returns the counts of open files and threads of this process, once they are stable.
 async fn steady() -> (usize, usize) {
     let mut last = (holdings(), 0);
     for _ in 0..300 {
@@ -124,7 +124,7 @@ async fn steady() -> (usize, usize) {
     last.0
 }
 
-/// Open files and threads of this process.
+/// Returns the counts of open files and threads of this process.
 fn holdings() -> (usize, usize) {
     let threads = std::fs::read_dir("/proc/self/task").unwrap().count();
     (files_of(std::process::id()), threads)

@@ -1,4 +1,4 @@
-//! F28 to F37: answers that are nobody's, somebody else's, too many, too late or no answers.
+//! F28 to F37: answers with a foreign or unknown id, duplicate, late or missing answers.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use crate::stage::{Play, SERVER, Stage, eventually, message, text, words};
 const BROKEN: Case<'_> = Case { reason: Some("protocol_error"), ..UNKNOWN };
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What went past on the connection of a call that met this fault.
+/// Returns the connection's statistics after a call that met this fault.
 async fn stats_after(fault: &str, timeout_seconds: u64, wanted: Stats) {
     let play = Stage::new().flaky(&[fault], timeout_seconds).ready().await;
     let peer = play.peer();
@@ -54,7 +54,7 @@ async fn f31_a_thousand_calls_at_once_get_their_own_answers_in_any_order() {
     for number in 0..CALLS {
         let host = play.host.clone();
         let lease = play.host.lease();
-        // A prime scatters the waits, so that hardly two calls end in the order they began.
+        // A prime scatters the delays, so few calls end in the order in which they began.
         let wait = (number * 7_919) % CALLS;
         calls.spawn(async move {
             let arguments = Json::from(&json!({"ms": wait, "steps": 1}));
@@ -73,7 +73,7 @@ async fn f31_a_thousand_calls_at_once_get_their_own_answers_in_any_order() {
     play.stop().await;
 }
 
-/// The answer that came after the call was closed, once it is in the ledger.
+/// Returns the ledger's text of the answer that arrived after the call was closed.
 async fn evidence(play: &Play, record: &switchboard_host::Record) -> serde_json::Value {
     eventually("the late answer is kept", 5 * SECOND, async || {
         play.full(record).await.late.is_some()
@@ -175,7 +175,7 @@ async fn f37_a_server_that_asks_during_a_call_gets_its_answers() {
     play.stop().await;
 }
 
-/// Some servers ask for the roots first and list their tools once they have them.
+/// Some servers request the roots first and list their tools once they have them.
 #[tokio::test]
 async fn f37_a_server_that_asks_while_it_is_listed_gets_its_answers() {
     let flags = ["ask-during-call", "--on", "tools/list"];

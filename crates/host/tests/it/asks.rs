@@ -1,4 +1,5 @@
-//! What a server asks in the middle of a call: who is asked, how long, and what becomes of the call.
+//! Requests of a server during a call: their recipient, their time limit, and the outcome of the
+//! call.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +14,7 @@ use crate::stage::{Play, SERVER, Stage, text, words};
 
 const ERAS: [&str; 2] = ["legacy", "modern"];
 
-/// Somebody who takes their time, or never answers.
+/// An asker that answers slowly or never.
 #[derive(Default)]
 struct Slow {
     takes: Option<Duration>,

@@ -1,4 +1,4 @@
-//! A call that is given up ends at the server too: over pipes and over HTTP, in both eras.
+//! A cancelled call ends at the server too: over pipes and over HTTP, in both eras.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ async fn a_server_is_told_that_a_call_was_given_up_in_the_words_of_its_era() {
                 play.home.journal_lines().iter().any(|line| line.starts_with("cancelled "))
             };
             eventually("the server is told", SOON, told).await;
-            // The protocol has one way for each: a notification, or leaving the stream.
+            // The protocol defines one way for each: a notification, or closing the stream.
             let notified = if (era, over) == ("modern", "http") { 0 } else { 1 };
             assert_eq!(play.received("notifications/cancelled"), notified, "{era} over {over}");
             play.stop().await;

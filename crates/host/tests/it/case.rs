@@ -1,4 +1,4 @@
-//! One fault in one server, and what a call that meets it must come to, in both eras.
+//! One fault in one server, and the expected outcome of a call that meets it, in both eras.
 
 use std::time::Duration;
 
@@ -17,11 +17,11 @@ pub(crate) struct Case<'a> {
     /// How often the call was sent.
     pub(crate) attempts: u32,
     pub(crate) timeout_seconds: u64,
-    /// The call must have ended by then.
+    /// Time limit for the end of the call.
     pub(crate) within: Duration,
 }
 
-/// A call that is answered as it should be, with time to spare.
+/// A call that is answered normally, well within its limits.
 pub(crate) const ANSWERED: Case<'_> = Case {
     fault: &[],
     kind: OutcomeKind::Ok,
@@ -32,11 +32,11 @@ pub(crate) const ANSWERED: Case<'_> = Case {
     within: Duration::from_secs(5),
 };
 
-/// A call that was sent and whose end cannot be known.
+/// A call that was sent and whose outcome is unknown.
 pub(crate) const UNKNOWN: Case<'_> =
     Case { kind: OutcomeKind::Unknown, reason: Some("may_have_executed"), ..ANSWERED };
 
-/// A call that nobody answers; the caller is told a second later than agreed at most.
+/// A call without an answer; the caller gets the timeout within a second of the deadline.
 pub(crate) const TIMED_OUT: Case<'_> = Case {
     kind: OutcomeKind::Unknown,
     reason: Some("timeout"),
@@ -45,18 +45,18 @@ pub(crate) const TIMED_OUT: Case<'_> = Case {
     ..ANSWERED
 };
 
-/// A call that the server turned down before it ran.
+/// A call that the server rejected before it ran.
 pub(crate) const REFUSED: Case<'_> = Case { kind: OutcomeKind::Refused, effects: 0, ..ANSWERED };
 
 impl Case<'_> {
-    /// Meets the fault over standard streams; the next call must be well.
+    /// Meets the fault over stdio; the next call must succeed.
     pub(crate) async fn over_stdio(&self) -> [Record; 2] {
         let (legacy, modern) =
             tokio::join!(self.in_stdio_era("legacy", false), self.in_stdio_era("modern", false));
         [legacy, modern]
     }
 
-    /// The same with the keeper between.
+    /// Meets the fault over stdio, with the keeper between host and server.
     pub(crate) async fn over_kept_stdio(&self) -> Record {
         self.in_stdio_era("modern", true).await
     }
@@ -69,7 +69,7 @@ impl Case<'_> {
         self.meet(play).await
     }
 
-    /// Meets the fault over HTTP; the next call must be well.
+    /// Meets the fault over HTTP; the next call must succeed.
     pub(crate) async fn over_http(&self) -> [Record; 2] {
         let (legacy, modern) = tokio::join!(self.in_http_era("legacy"), self.in_http_era("modern"));
         [legacy, modern]

@@ -1,4 +1,4 @@
-//! F05 to F09 and F18: processes that end, or close their streams, around a call.
+//! F05 to F09 and F18: processes that exit, or close their streams, around a call.
 
 use serde_json::json;
 use switchboard_host::OutcomeKind;

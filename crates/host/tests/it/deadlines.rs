@@ -1,4 +1,4 @@
-//! F10, F11, F19 and F36: a caller is answered in time, whatever the server does.
+//! F10, F11, F19 and F36: a caller gets its answer in time, whatever the server does.
 
 use std::time::{Duration, Instant};
 
@@ -106,7 +106,7 @@ async fn f19_a_server_that_stops_reading_defeats_no_deadline_and_no_neighbour() 
     assert!(stuck.duration < 2 * SECOND, "it took {:?}", stuck.duration);
     assert_eq!((words(&beside), play.effects("beside")), ((OutcomeKind::Ok, None), 1));
     assert!(beside.duration < SECOND, "it took {:?}", beside.duration);
-    // Half a message is in the pipe, so the connection is over and a new one is made.
+    // Half a message is in the pipe, so the connection is closed and a new one is made.
     let next = play.write("next").await;
     assert_eq!((words(&next), play.effects("next")), ((OutcomeKind::Ok, None), 1), "{next:?}");
     play.stop().await;
@@ -135,7 +135,7 @@ async fn f19_what_waits_behind_a_blocked_write_was_not_sent() {
     play.stop().await;
 }
 
-/// The row of rmcp: the call did not return, closing did not return, and the child was left behind.
+/// The fault of rmcp: neither the call nor closing returned, and the child was left behind.
 #[tokio::test]
 async fn rmcp_a_child_that_stops_reading_does_not_keep_the_host() {
     let play = Stage::new().flaky(&["stop-reading"], 2).kept().ready().await;
@@ -155,7 +155,7 @@ async fn f36_the_progress_of_one_call_gives_no_time_to_another() {
     let (progress, _reports) = mpsc::channel(64);
     let attention = CallOptions { progress: Some(progress), ..CallOptions::default() };
     let lively = async {
-        // In the server's hands: what comes first there is what hangs.
+        // The fault hits whichever call arrives first, so this one waits for the other.
         let arrived = async || play.received("tools/call") > 0;
         eventually("the other call has arrived", SECOND, arrived).await;
         play.call_with("slow", &json!({"ms": 2_500, "steps": 10}), &attention).await

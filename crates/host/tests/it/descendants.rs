@@ -1,4 +1,5 @@
-//! F12 to F16: nothing that a server started is left behind, however the server or the host ends.
+//! F12 to F16: no process that a server started is left behind, however the server or the host
+//! ends.
 
 use std::time::Instant;
 
@@ -8,7 +9,7 @@ use crate::another_process::AnotherProcess;
 use crate::processes::{GONE, gone, is_alive, kill};
 use crate::stage::{Play, SERVER, Stage, eventually};
 
-/// The server's process and those that it started.
+/// Returns the server's process and its children.
 async fn family(play: &Play) -> Vec<u32> {
     eventually("the grandchild runs", GONE, async || grandchildren(play).len() == 1).await;
     let family = [play.started(), grandchildren(play)].concat();
@@ -89,7 +90,7 @@ async fn f16_nothing_survives_a_host_that_was_killed() {
     gone(&family, GONE).await;
 }
 
-/// A start that the kill interrupts leaves nothing behind either.
+/// A start that is interrupted by the kill leaves nothing behind either.
 #[tokio::test]
 async fn f16_nothing_survives_a_host_that_was_killed_while_a_server_starts() {
     let slow = ["flaky", "--fault", "slow-start", "--pause-ms", "25000"];

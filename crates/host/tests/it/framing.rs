@@ -1,4 +1,4 @@
-//! F22 to F27: what a server writes to its output, and how.
+//! F22 to F27: framing errors and unusual framing in a server's output.
 
 use std::time::Duration;
 
@@ -78,7 +78,7 @@ async fn f25_an_answer_may_be_split_at_every_byte() {
             let bytes = answer(1, &result);
             to.write_all(&bytes[..at]).await.unwrap();
             to.flush().await.unwrap();
-            // The first half is read, and the reading begun anew, before the second one comes.
+            // The first half is read, and a new read has begun, before the second half arrives.
             tokio::task::yield_now().await;
             to.write_all(&bytes[at..]).await.unwrap();
             to.flush().await.unwrap();
@@ -128,7 +128,7 @@ async fn f27_a_line_beyond_the_limit_ends_the_connection_and_every_call_on_it() 
     let second = async {
         let arrived = async || play.received("tools/call") == 1;
         eventually("the slow call arrives", Duration::from_secs(10), arrived).await;
-        // It counts as the first one only once the fixture has begun with it.
+        // It counts as the first call only once the fixture has begun to handle it.
         tokio::time::sleep(Duration::from_millis(200)).await;
         play.call_on(&lease, SERVER, "write", &key).await
     };

@@ -1,4 +1,4 @@
-//! Hooks as a program sees them that uses the host: events, and calls that go on as tasks.
+//! Hooks from the perspective of an embedding program: events, and calls that continue as tasks.
 
 use std::os::unix::fs::PermissionsExt;
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use switchboard_wire::Json;
 
 use crate::stage::{Play, SERVER, Stage, options};
 
-/// A host whose user has these hooks, as scripts.
+/// Starts a host whose user has these hooks, as scripts.
 async fn play(before: &str, after: &str) -> Play {
     let stage = Stage::new().fixture(SERVER, &["echo", "--tasks"], 20);
     for (name, text) in [("before.sh", before), ("after.sh", after)] {

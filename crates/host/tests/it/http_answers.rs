@@ -1,4 +1,4 @@
-//! F51 to F53 and F56: responses that are not what they should be, or do not end.
+//! F51 to F53 and F56: invalid and endless responses.
 
 use std::time::Duration;
 
@@ -45,7 +45,7 @@ async fn f56_a_body_without_an_end_ends_at_the_deadline() {
 
 #[tokio::test]
 async fn f56_a_body_without_an_end_is_not_read_beyond_the_limit() {
-    // Without a pause between its chunks it passes the limit long before the deadline.
+    // Without pauses between chunks, the body passes the limit long before the deadline.
     let fault = ["endless-body", "--pause-ms", "0"];
     let case = Case { fault: &fault, within: Duration::from_secs(15), ..UNKNOWN };
     let record = case.in_http_era("modern").await;
@@ -92,7 +92,7 @@ async fn f10_a_call_over_http_that_hangs_is_cancelled_in_the_way_of_its_era() {
         assert_eq!(words(&record), (OutcomeKind::Unknown, Some("timeout")), "{record:?}");
         let told = async || match era {
             "legacy" => play.received("notifications/cancelled") == 1,
-            // Leaving says it.
+            // Closing the response is the cancellation.
             _ => play.home.journal_lines().iter().any(|line| line.starts_with("cancelled ")),
         };
         eventually("the server is told", Duration::from_secs(2), told).await;

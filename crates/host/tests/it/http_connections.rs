@@ -1,4 +1,4 @@
-//! F39 to F42 and F58: servers on the network that cannot be reached, or not always.
+//! F39 to F42 and F58: servers on the network that are unreachable, always or at times.
 
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
@@ -29,7 +29,7 @@ async fn unreachable(url: &str, limit: Duration) -> Play {
     play
 }
 
-/// The address of a port where nobody listens.
+/// Returns an address whose port has no listener.
 fn nobody() -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     format!("http://{}/mcp", listener.local_addr().unwrap())
@@ -44,8 +44,8 @@ async fn f39_a_refused_connection_is_told_within_a_second() {
     play.stop().await;
 }
 
-/// Ends a server, and lets the pool of connections take note: a connection that closes under a call
-/// is another row.
+/// Ends a server, and gives the connection pool time to notice: a connection that closes during a
+/// call is another fault.
 async fn go(fixture: HttpFixture) {
     drop(fixture);
     tokio::time::sleep(Duration::from_millis(50)).await;
@@ -59,7 +59,7 @@ async fn f39_a_call_to_a_server_that_went_away_is_tried_three_times_and_was_not_
         go(fixture).await;
         let record = play.write("gone").await;
         assert_eq!(words(&record), (OutcomeKind::NotSent, Some("no_connection")), "{record:?}");
-        // A quarter of a second and a second pass between the attempts.
+        // The pauses between the attempts are a quarter of a second and a second.
         assert_eq!(play.full(&record).await.attempts, 3, "{record:?}");
         assert!(record.duration < 2 * SECOND, "it took {:?}", record.duration);
         play.stop().await;
@@ -144,7 +144,7 @@ async fn f58_a_pooled_connection_that_closes_under_a_call_runs_nothing_twice() {
             other => panic!("{other:?}: {}", message(&record)),
         }
         answered += usize::from(record.outcome.kind == OutcomeKind::Ok);
-        // From before the connection closes to after it.
+        // The pauses range from before the connection closes to after it.
         tokio::time::sleep(Duration::from_micros(number * 80)).await;
     }
     assert!(answered >= 30, "only {answered} of 60 calls were answered");

@@ -1,4 +1,4 @@
-//! F43 to F45 and F48 to F50: statuses that turn a call down, or say that it failed.
+//! F43 to F45 and F48 to F50: HTTP statuses that reject a call or report its failure.
 
 use std::time::{Duration, Instant};
 
@@ -66,7 +66,7 @@ async fn f48_a_server_that_says_when_to_come_back_is_asked_again_then() {
 
 #[tokio::test]
 async fn f48_a_date_to_come_back_at_is_understood() {
-    // A date that has passed: come back at once.
+    // A date in the past: retry at once.
     let fault = ["status", "--status", "429", "--retry-after", "Wed, 21 Oct 2015 07:28:00 GMT"];
     Case { fault: &fault, attempts: 2, ..ANSWERED }.over_http().await;
 }
@@ -137,7 +137,7 @@ async fn f49_a_list_that_failed_once_is_listed_again() {
     play.stop().await;
 }
 
-/// Calls until the server is left in peace, and says how many calls that took.
+/// Calls until the server gets no more requests, and returns the number of calls.
 async fn calls_until_peace(play: &Play) -> usize {
     for number in 0..20 {
         let record = play.write(&format!("burst-{number}")).await;
@@ -178,7 +178,7 @@ async fn f50_after_three_failures_in_a_row_calls_fail_at_once_until_a_probe_succ
 async fn f50_repeated_attempts_stay_within_their_budget() {
     const CALLS: usize = 25;
     let stage = Stage::new();
-    // Every second request fails, so that every call would have to be repeated once.
+    // Every second request fails, so every call would need one retry.
     let flags = ["flaky", "--fault", "status", "--status", "500", "--times", "always"];
     let fixture = stage.listening(&[&flags[..], &["--every", "2"]].concat());
     let tools = json!({"write": {"idempotent": true}});
@@ -189,7 +189,7 @@ async fn f50_repeated_attempts_stay_within_their_budget() {
         failed += usize::from(record.outcome.kind == OutcomeKind::Failed);
     }
     let requests = play.received("tools/call");
-    // Ten to begin with, then one for every five requests.
+    // A budget of ten retries, plus one for every five requests.
     let allowed = 10..=10 + requests / 5;
     assert!(allowed.contains(&(requests - CALLS)), "{requests} requests for {CALLS} calls");
     assert!(failed > 0, "beyond the budget a failure is told");

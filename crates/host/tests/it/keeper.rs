@@ -1,10 +1,10 @@
-//! Finds the program that keeps servers, `switchboard`, beside the running test; builds it if stale.
+//! The keeper program, `switchboard`, next to the running test; built if stale.
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::time::SystemTime;
 
-/// The words that make `switchboard` stay between the host and a server.
+/// Returns the command line that makes `switchboard` the keeper between the host and a server.
 pub(crate) fn words() -> Vec<String> {
     static PROGRAM: OnceLock<String> = OnceLock::new();
     let program = PROGRAM.get_or_init(|| find().to_str().unwrap().to_owned());
@@ -22,7 +22,7 @@ fn find() -> PathBuf {
     program
 }
 
-/// Only the keeper matters here: it lives in the host, its entrance in the command.
+/// Only the keeper matters here: it is part of the host, its entry point part of the command.
 fn is_fresh(program: &Path) -> bool {
     let modified = |path: &Path| path.metadata().ok()?.modified().ok();
     let Some(built) = modified(program) else { return false };

@@ -1,4 +1,4 @@
-//! The host as a library: what a program that embeds it sees of a call, and can bring itself.
+//! The host as a library: the view of an embedding program, and the parts that it can supply.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -80,7 +80,7 @@ async fn servers_are_told_who_we_are() {
     }
 }
 
-/// A host with nothing but what the test says, and its home.
+/// Starts a host with the test's options only, and returns it with its home.
 async fn alone(with: impl FnOnce(Options) -> Options) -> (Host, Home) {
     let home = Home::new();
     let host = Host::start(with(Options::standalone(home.path().join("state")))).unwrap();
@@ -172,7 +172,7 @@ async fn what_waits_is_answered_through_the_host() {
     host.stop().await;
 }
 
-/// Leaves the decision to whoever looks into the queue.
+/// A reviewer that leaves the decision to the review queue.
 struct Patient;
 
 impl switchboard_host::Reviewer for Patient {
@@ -235,7 +235,7 @@ async fn a_server_of_the_program_comes_before_one_of_a_file() {
     let options = Options::standalone(home.path().join("state")).with_file(&file);
     let host = Host::start(options.with_server("counter", counting()).unwrap()).unwrap();
     host.wait_settled(None).await;
-    // Also after the file was read again.
+    // Also after the file was reloaded.
     let mut changes = host.config().changes();
     let other = json!({"command": "/elsewhere/counter"});
     let servers = json!({"mcpServers": {"counter": other, "more": {"command": "/nowhere/more"}}});

@@ -1,4 +1,4 @@
-//! Servers in the course of time: changed, added, removed, several of one kind, stand-ins.
+//! Servers over time: changed, added, removed, several instances of one, and stand-ins.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -54,7 +54,7 @@ async fn a_changed_file_restarts_only_what_changed() {
     assert_ne!(pid_of(&play, "changed").await, changed_pid);
     pid_of(&play, "added").await;
 
-    // Half a file is no configuration: everything stays.
+    // A truncated file is not a configuration: nothing changes.
     play.home.write("config.json", "{\"mcpServers\": {\"ke");
     let mut events = play.host.events().watch();
     events.recv().await.unwrap();
@@ -189,7 +189,7 @@ async fn a_server_sees_only_the_environment_that_it_is_given() {
     play.stop().await;
 }
 
-/// A server that announces every tool by itself is not listed for every tool by itself.
+/// A server that announces each tool separately is not listed once per announcement.
 #[tokio::test]
 async fn announcements_are_gathered_and_not_put_off_for_ever() {
     const GROWN: usize = 25;
@@ -203,7 +203,7 @@ async fn announcements_are_gathered_and_not_put_off_for_ever() {
     let mut first = None;
     for _ in 0..GROWN {
         play.call("grow", json!({})).await;
-        // More often than the pause that a list waits for.
+        // More often than the debounce interval of a list.
         tokio::time::sleep(Duration::from_millis(120)).await;
         if first.is_none() && play.received("tools/list") > before {
             first = Some(begun.elapsed());

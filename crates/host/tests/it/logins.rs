@@ -1,4 +1,4 @@
-//! A host beside somebody who logs in and out in another process.
+//! A host while another process logs in and out.
 
 use std::time::Duration;
 

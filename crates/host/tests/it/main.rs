@@ -1,4 +1,4 @@
-//! The host with real servers: what it does with good ones, and with every fault of one call.
+//! Tests of the host with real servers: healthy ones, and every fault of a single call.
 //!
 //! A name that begins with `f` and a number proves that row of `docs/reference/faults.md`.
 #![cfg(unix)]

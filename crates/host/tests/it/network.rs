@@ -1,4 +1,4 @@
-//! F61: a network that is slow, loses what it carries, cuts connections, or falls silent.
+//! F61: a network that is slow, loses data, cuts connections or falls silent.
 
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ const fn ms(count: u64) -> Duration {
     Duration::from_millis(count)
 }
 
-/// A host that reaches its server over a network whose weather a test makes.
+/// Starts a host that reaches its server over a network whose conditions the test controls.
 async fn over(timeout_seconds: u64) -> (Play, ProxyFront, HttpFixture) {
     let stage = Stage::new();
     let fixture = stage.listening(&["echo"]);
@@ -23,7 +23,8 @@ async fn over(timeout_seconds: u64) -> (Play, ProxyFront, HttpFixture) {
     (stage.with(SERVER, entry).ready().await, front, fixture)
 }
 
-/// What every call must be: answered and run once, or told that nobody knows, or not run.
+/// Fails unless the call was answered and ran once, or its outcome is unknown, or it was not sent
+/// and did not run.
 fn check(play: &Play, record: &Record, key: &str) {
     let effects = play.effects(key);
     match words(record) {
@@ -58,7 +59,7 @@ async fn f61_calls_over_a_slow_and_lossy_network_are_answered_and_run_once() {
     assert!(slowest >= ms(100), "the weather was not felt: {slowest:?}");
     assert!(slowest < 20 * SECOND, "the deadline holds: {slowest:?}");
     assert_eq!(play.peer().in_flight(), usize::from(play.received("subscriptions/listen") > 0));
-    // One connection for each caller, and what listens, lists and probes.
+    // One connection per caller, and those for listening, listing and probing.
     assert!(
         front.accepted_connections() <= CALLERS + 8,
         "{} connections",
@@ -78,7 +79,8 @@ async fn f61_a_network_that_cuts_connections_runs_nothing_twice_and_is_recovered
         check(&play, &record, &key);
         kinds.insert(record.outcome.kind.as_str());
         if record.outcome.kind == OutcomeKind::NotSent {
-            // It rests after failures in a row; the probe comes after a while.
+            // The circuit breaker opens after consecutive failures; the probe follows after a
+            // while.
             tokio::time::sleep(ms(100)).await;
         }
     }

@@ -1,4 +1,4 @@
-//! Looks at processes as the system shows them, and ends those that a test names.
+//! Inspection of processes through the operating system, and signals to those that a test names.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use crate::stage::eventually;
 
-/// Everything has to be gone this long after the end of a server or of the host.
+/// Maximum lifetime of any process after the end of its server or host.
 pub(crate) const GONE: Duration = Duration::from_secs(5);
 
-/// Whether a process runs; one that has ended and was not reaped does not.
+/// Returns whether a process runs; a zombie does not.
 pub(crate) fn is_alive(pid: u32) -> bool {
     matches!(state(pid), Some((state, _)) if state != 'Z' && state != 'X')
 }
@@ -17,7 +17,7 @@ pub(crate) fn is_alive(pid: u32) -> bool {
 /// Kills a process that the test started, at once.
 pub(crate) fn kill(pid: u32) {
     let pid = Pid::from_raw(pid.cast_signed()).unwrap();
-    // Failing means that it has already ended, which is what is wanted.
+    // `kill_process` fails only if the process has already exited.
     kill_process(pid, Signal::KILL).ok();
 }
 
@@ -28,22 +28,22 @@ pub(crate) async fn gone(pids: &[u32], limit: Duration) {
     eventually(&what, limit, async || alive().is_empty()).await;
 }
 
-/// Children of a process that have ended and were not reaped.
+/// Returns the number of zombie children of a process.
 pub(crate) fn zombies_of(parent: u32) -> usize {
     let folder = std::fs::read_dir("/proc").unwrap();
     let pids = folder.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     pids.filter(|pid| state(*pid) == Some(('Z', parent))).count()
 }
 
-/// The files that a process holds open.
+/// Returns the number of files that a process has open.
 pub(crate) fn files_of(pid: u32) -> usize {
     std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap().count()
 }
 
-/// The state of a process, and its parent.
+/// Returns the state of a process, and its parent.
 fn state(pid: u32) -> Option<(char, u32)> {
     let line = std::fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-    // The name in brackets may hold anything; what follows the last one is plain.
+    // The name in parentheses may contain anything; the fields after the last one are plain.
     let mut fields = line.rsplit_once(')')?.1.split_whitespace();
     let state = fields.next()?.chars().next()?;
     Some((state, fields.next()?.parse().ok()?))

@@ -1,4 +1,4 @@
-//! F55: redirects are followed within one origin, as far as is sensible, with nothing given away.
+//! F55: redirects are followed within one origin and up to a limit, and leak no credentials.
 
 use serde_json::json;
 use switchboard_host::OutcomeKind;

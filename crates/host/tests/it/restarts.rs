@@ -1,4 +1,4 @@
-//! F15, F17, F20, F21 and F38: servers that go down and come up again, many times or at once.
+//! F15, F17, F20, F21 and F38: servers that restart, repeatedly or several at once.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -52,13 +52,13 @@ async fn f17_a_single_crash_is_made_good_at_once() {
     let record = play.call_on(&lease, SERVER, "write", &json!({"key": "after"})).await;
     assert_eq!((words(&record), play.effects("after")), ((OutcomeKind::Ok, None), 1));
     assert!(begun.elapsed() < Duration::from_secs(2), "it took {:?}", begun.elapsed());
-    // What it offers is what it was: nobody works out anew what follows from it.
+    // The offers are unchanged, so the data derived from them is not computed again.
     let offers = |lease: &Lease| Arc::clone(&lease.fleet().servers[SERVER].offers);
     assert!(Arc::ptr_eq(&offers(&lease), &offers(&play.host.lease())));
     play.stop().await;
 }
 
-/// Ids begin anew with each connection, so two of them use the same ones at the same time here.
+/// Ids restart with each connection, so two connections use the same ids at the same time here.
 #[tokio::test]
 async fn f38_a_connection_that_is_replaced_answers_its_own_calls_only() {
     let stage = Stage::new().fixture(SERVER, &["echo", "--era", "legacy"], 10);

@@ -1,4 +1,4 @@
-//! Every revision over every transport that has it: found out, spoken, remembered.
+//! Every revision over every transport that has it: negotiated, used, remembered.
 
 use std::time::Duration;
 

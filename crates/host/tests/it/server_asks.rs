@@ -1,5 +1,5 @@
-//! What servers ask and say beside their answers: questions that are taken back or too many,
-//! folders, messages, changes of resources, completions, pings.
+//! Requests and notifications of servers besides their answers: withdrawn or excessive requests,
+//! roots, log messages, resource changes, completions, pings.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -26,7 +26,7 @@ const ERAS: [&str; 2] = ["legacy", "modern"];
 const PATIENCE: Duration = Duration::from_secs(10);
 const RESOURCE: &str = "test://static-text";
 
-/// Never answers, and notes when it is asked and left.
+/// An asker that never answers, and records when it is asked and cancelled.
 #[derive(Default)]
 struct Silent {
     asked: AtomicUsize,
@@ -59,7 +59,7 @@ impl Asker for Silent {
     }
 }
 
-/// The fixture that asks, with these settings and somebody who never answers.
+/// Starts a host with the asker fixture, these settings and an asker that never answers.
 async fn asker(era: &str, settings: Value) -> (Play, Arc<Silent>) {
     let stage = Stage::new();
     let config = configured(&stage.home, era, settings);
@@ -78,7 +78,7 @@ fn configured(home: &switchboard_testkit::Home, era: &str, mut settings: Value) 
     home.write("config.json", config.to_string())
 }
 
-/// The messages with this word in them that reached the fixture so far.
+/// Returns the messages with this word that have reached the fixture.
 fn reached(play: &Play, word: &str) -> Vec<String> {
     let trace = play.trace();
     let bodies = trace.iter().filter_map(|line| line["body"].as_str());
@@ -221,7 +221,7 @@ async fn changes_of_a_resource_are_told_also_after_the_server_was_started_again(
                 let EventKind::ResourceUpdated { server, uri } = told else { panic!("{told:?}") };
                 assert_eq!((server.as_str(), uri.as_str()), (SERVER, RESOURCE), "{era}");
             };
-            // A modern server may still be about to take the request to listen.
+            // A modern server may not have received the subscription request yet.
             let touching = async {
                 loop {
                     play.call("touch", json!({"uri": "test://other"})).await;

@@ -1,4 +1,4 @@
-//! F46, F47, F54 and F59: what a legacy server remembers, and which era a server is of.
+//! F46, F47, F54 and F59: sessions of legacy servers, and detection of a server's era.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
@@ -110,13 +110,14 @@ async fn f47_a_server_without_an_event_stream_is_usable() {
     }
 }
 
-/// A legacy server that closes every event stream at once; gives its address and a count of them.
+/// Starts a legacy server that closes every event stream at once; returns its address and their
+/// count.
 fn closes_streams() -> (String, Arc<AtomicUsize>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}/mcp", listener.local_addr().unwrap());
     let opened = Arc::new(AtomicUsize::new(0));
     let count = Arc::clone(&opened);
-    // Ends with the test process.
+    // The thread ends with the test process.
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             let count = Arc::clone(&count);
@@ -180,7 +181,7 @@ async fn f59_an_event_stream_that_keeps_ending_is_not_opened_in_a_loop() {
     let begun = Instant::now();
     let count = || opened.load(Ordering::SeqCst);
     eventually("it is opened again", Duration::from_secs(5), async || count() == 3).await;
-    // One second passes before the second time, two before the third.
+    // The delay is one second before the second attempt, and two before the third.
     assert!(begun.elapsed() > Duration::from_millis(2_500), "it took {:?}", begun.elapsed());
     assert_eq!(play.status(), ServerStatus::Ready);
     play.stop().await;

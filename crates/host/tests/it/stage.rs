@@ -1,4 +1,4 @@
-//! A host in a temporary home, with the servers that a test puts on it.
+//! A host in a temporary home, with the servers of a test.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -18,13 +18,13 @@ use switchboard_wire::{Json, Peer};
 
 use crate::keeper;
 
-/// The server that a test is about.
+/// Name of the server under test.
 pub(crate) const SERVER: &str = "flaky";
 
-/// No test waits longer than this for a state that has to come.
+/// Maximum wait of any test for an expected state.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What a test sets up before the host starts.
+/// The configuration of a test before the host starts.
 pub(crate) struct Stage {
     pub(crate) home: Home,
     servers: Map<String, Value>,
@@ -38,35 +38,35 @@ impl Stage {
         Self { home: Home::new(), servers: Map::new(), start_limit, kept: false }
     }
 
-    /// Puts a server on the stage as its entry says.
+    /// Adds a server with this entry.
     pub(crate) fn with(mut self, name: &str, entry: Value) -> Self {
         self.servers.insert(name.to_owned(), entry);
         self
     }
 
-    /// Puts [`SERVER`] on the stage: the fixture with these arguments, over its standard streams.
+    /// Adds [`SERVER`]: the fixture with these arguments, over stdio.
     ///
-    /// Its fault strikes one process only, so that the one after it is well.
+    /// Its fault hits one process only, so the next one is healthy.
     pub(crate) fn flaky(self, fault: &[&str], timeout_seconds: u64) -> Self {
         let once = self.path("struck");
         let words = [&["flaky", "--fault"], fault, &["--once-file", once.as_str()]].concat();
         self.fixture(SERVER, &words, timeout_seconds)
     }
 
-    /// Puts a fixture with these words on the stage; it keeps a journal and a trace.
+    /// Adds a fixture with these arguments; it keeps a journal and a trace.
     pub(crate) fn fixture(self, name: &str, words: &[&str], timeout_seconds: u64) -> Self {
         let entry = fixture(&self.home, words, timeout_seconds);
         self.with(name, entry)
     }
 
-    /// Starts an HTTP fixture with these words and puts it on the stage as [`SERVER`].
+    /// Starts an HTTP fixture with these arguments and adds it as [`SERVER`].
     pub(crate) fn web(self, words: &[&str], timeout_seconds: u64) -> (Self, HttpFixture) {
         let fixture = self.listening(words);
         let entry = json!({"url": fixture.url, "timeout": timeout_seconds});
         (self.with(SERVER, entry), fixture)
     }
 
-    /// Starts an HTTP fixture with these words; it keeps a journal and a trace.
+    /// Starts an HTTP fixture with these arguments; it keeps a journal and a trace.
     pub(crate) fn listening(&self, words: &[&str]) -> HttpFixture {
         let journal = self.path("journal");
         let trace = self.path("trace");
@@ -76,7 +76,7 @@ impl Stage {
         HttpFixture::start(&[words, over_http, &files].concat())
     }
 
-    /// The processes of fixtures that were started so far.
+    /// Returns the pids of the fixtures started so far.
     pub(crate) fn started(&self) -> Vec<u32> {
         started(&self.home)
     }
@@ -96,7 +96,7 @@ impl Stage {
         path(&self.home, name)
     }
 
-    /// Starts the host and does not wait for its servers.
+    /// Starts the host without waiting for its servers.
     pub(crate) fn start(self) -> Play {
         let config = self.write_config();
         let options = options(self.home.path(), config, self.kept, self.start_limit);
@@ -104,7 +104,7 @@ impl Stage {
         Play { home: self.home, host }
     }
 
-    /// Writes the configuration and gives its place.
+    /// Writes the configuration and returns its path.
     pub(crate) fn write_config(&self) -> PathBuf {
         write_config(&self.home, &self.servers)
     }
@@ -119,7 +119,7 @@ impl Stage {
         play
     }
 
-    /// Starts the host with somebody who answers what servers ask, and waits for its servers.
+    /// Starts the host with an asker that answers the servers' requests, and waits for its servers.
     pub(crate) async fn asked_by(self, asker: Arc<dyn Asker>) -> Play {
         let config = self.write_config();
         let usual = options(self.home.path(), config, self.kept, self.start_limit);
@@ -130,13 +130,13 @@ impl Stage {
     }
 }
 
-/// Writes the configuration of a home; a running host reads it again.
+/// Writes the configuration of a home; a running host reloads it.
 pub(crate) fn write_config(home: &Home, servers: &Map<String, Value>) -> PathBuf {
     let config = json!({"mcpServers": servers, "settings": {"builtin": false}});
     home.write("config.json", config.to_string())
 }
 
-/// The entry of a fixture with these words that keeps a journal and a trace.
+/// Returns the entry of a fixture with these arguments that keeps a journal and a trace.
 pub(crate) fn fixture(home: &Home, words: &[&str], timeout_seconds: u64) -> Value {
     let journal = path(home, "journal");
     let trace = path(home, "trace");
@@ -149,7 +149,7 @@ fn path(home: &Home, name: &str) -> String {
     home.path().join(name).to_str().expect("temporary paths are Unicode").to_owned()
 }
 
-/// What reached the fixtures of a home so far, and that they started.
+/// Returns the trace of a home's fixtures so far: received messages and starts.
 fn trace(home: &Home) -> Vec<Value> {
     let text = std::fs::read_to_string(home.path().join("trace")).unwrap_or_default();
     text.lines().filter_map(|line| serde_json::from_str(line).ok()).collect()
@@ -160,7 +160,8 @@ fn started(home: &Home) -> Vec<u32> {
     trace(home).iter().filter_map(pid).collect()
 }
 
-/// How the host of a test is started: with nothing of the machine but the paths to programs.
+/// Returns the options of a test's host, which take nothing from the machine but the paths to
+/// programs.
 pub(crate) fn options(home: &Path, config: PathBuf, kept: bool, start_limit: Duration) -> Options {
     let places = Places { user: Some(config), ..Places::without_files(home.join("state")) };
     let path = std::env::var("PATH").unwrap_or_default();
@@ -172,7 +173,7 @@ pub(crate) fn options(home: &Path, config: PathBuf, kept: bool, start_limit: Dur
     Options { keeper: kept.then(keeper::words), start_limit, ..Options::new(places, environment) }
 }
 
-/// A host that runs.
+/// A running host.
 pub(crate) struct Play {
     pub(crate) home: Home,
     pub(crate) host: Host,
@@ -184,7 +185,7 @@ impl Play {
         self.call_on(&self.host.lease(), SERVER, tool, &arguments).await
     }
 
-    /// Runs the tool that leaves a trace in the journal.
+    /// Calls the tool that leaves a line in the journal.
     pub(crate) async fn write(&self, key: &str) -> Record {
         self.call("write", json!({ "key": key })).await
     }
@@ -202,7 +203,7 @@ impl Play {
         record
     }
 
-    /// The same for a caller that watches or gives up.
+    /// Calls a tool of [`SERVER`] with options, for a caller that watches or cancels.
     pub(crate) async fn call_with(
         &self,
         tool: &str,
@@ -217,7 +218,7 @@ impl Play {
         record
     }
 
-    /// What the ledger says about a call, which must be what the caller was told.
+    /// Returns the ledger's view of a call, after comparing it with the caller's.
     pub(crate) async fn full(&self, record: &Record) -> FullCall {
         assert!(record.recorded, "{record:?}");
         let id = record.id.expect("a recorded call has a number");
@@ -227,7 +228,7 @@ impl Play {
             StoredResult::Cut { .. } => record.outcome.result.clone().unwrap(),
         });
         let written = Outcome {
-            // An error is passed on to whoever can, and not recorded as such.
+            // The error is returned to the caller, and is not recorded as such.
             error: record.outcome.error.clone(),
             kind: full.summary.outcome.expect("a call that returned has an outcome"),
             reason: full.summary.reason.clone(),
@@ -239,18 +240,18 @@ impl Play {
         full
     }
 
-    /// How often the tool `write` ran with this key.
+    /// Returns how often the tool `write` ran with this key.
     pub(crate) fn effects(&self, key: &str) -> usize {
         let line = format!("write {key}");
         self.home.journal_lines().iter().filter(|written| **written == line).count()
     }
 
-    /// What reached the fixture so far, and that it started.
+    /// Returns the fixture's trace so far: received messages and starts.
     pub(crate) fn trace(&self) -> Vec<Value> {
         trace(&self.home)
     }
 
-    /// The messages with this method that reached the fixture.
+    /// Returns the number of messages with this method that reached the fixture.
     pub(crate) fn received(&self, method: &str) -> usize {
         let named = format!("\"method\":\"{method}\"");
         let bodies = self.trace();
@@ -260,7 +261,7 @@ impl Play {
             .count()
     }
 
-    /// The processes of the fixture that were started so far.
+    /// Returns the pids of the fixture started so far.
     pub(crate) fn started(&self) -> Vec<u32> {
         started(&self.home)
     }
@@ -274,12 +275,12 @@ impl Play {
         self.server(SERVER).status.clone()
     }
 
-    /// The connection to [`SERVER`] at this moment.
+    /// Returns the current connection to [`SERVER`].
     pub(crate) fn peer(&self) -> Peer {
         self.server(SERVER).instances[0].peer.clone().expect("the server is ready")
     }
 
-    /// Waits until the fleet is as wanted.
+    /// Waits until the fleet satisfies `wanted`.
     pub(crate) async fn until(&self, what: &str, wanted: impl Fn(&Fleet) -> bool) {
         let mut changes = self.host.fleet().changes();
         let waiting = async {
@@ -292,7 +293,7 @@ impl Play {
         assert!(came.is_ok(), "waited in vain until {what}; it is {:?}", self.host.fleet().load());
     }
 
-    /// Waits until the state of [`SERVER`] is as wanted.
+    /// Waits until the status of [`SERVER`] satisfies `wanted`.
     pub(crate) async fn until_status(&self, what: &str, wanted: impl Fn(&ServerStatus) -> bool) {
         self.until(what, |fleet| wanted(&fleet.servers[&id(SERVER)].status)).await;
     }
@@ -311,7 +312,7 @@ pub(crate) fn id(server: &str) -> ServerId {
     ServerId::new(server).unwrap()
 }
 
-/// Checks a condition again and again, for what no event tells.
+/// Polls a condition that no event reports.
 pub(crate) async fn eventually(what: &str, limit: Duration, condition: impl AsyncFn() -> bool) {
     let end = tokio::time::Instant::now() + limit;
     while !condition().await {
@@ -320,7 +321,7 @@ pub(crate) async fn eventually(what: &str, limit: Duration, condition: impl Asyn
     }
 }
 
-/// How a call ended, in the two words that machines read.
+/// Returns the outcome of a call and its reason, in machine-readable form.
 pub(crate) fn words(record: &Record) -> (OutcomeKind, Option<&str>) {
     (record.outcome.kind, record.outcome.reason.as_deref())
 }
@@ -334,7 +335,7 @@ pub(crate) fn result(record: &Record) -> Value {
     serde_json::from_slice(bytes).unwrap()
 }
 
-/// The text of the first content item of a result.
+/// Returns the text of the first content item of a result.
 pub(crate) fn text(record: &Record) -> String {
     result(record)["content"][0]["text"].as_str().expect("a text").to_owned()
 }

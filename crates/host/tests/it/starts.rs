@@ -1,4 +1,4 @@
-//! F01 to F04: servers that do not start, or not soon.
+//! F01 to F04: servers that fail to start, or start slowly.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
@@ -13,7 +13,7 @@ use crate::stage::{Play, SERVER, Stage, eventually, id, message, words};
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// A call to a server that never came up fails at once, and nothing was sent.
+/// Fails unless a call to a server that never came up fails at once, unsent.
 async fn calls_fail_at_once(play: &Play) {
     let record = play.write("never").await;
     assert_eq!(words(&record), (OutcomeKind::NotSent, Some("not_ready")), "{record:?}");
@@ -122,7 +122,7 @@ async fn f03_a_slow_start_holds_up_nobody_else() {
 #[tokio::test]
 async fn f03_a_call_waits_for_a_server_that_starts_again_but_not_for_ever() {
     let stage = Stage::new().start_limit(2 * SECOND);
-    // While the file is there, the fault has struck already.
+    // The file means that the fault has occurred already.
     let struck = stage.home.write("struck", "");
     let play = stage.flaky(&["slow-start", "--pause-ms", "25000"], 5).ready().await;
     let lease = play.host.lease();
@@ -164,7 +164,8 @@ async fn f04_a_server_that_never_answers_is_given_up_in_time() {
     let play = Stage::new().start_limit(limit).fixture(SERVER, &silent, 1).start();
     let begun = Instant::now();
     play.until_status("it is given up", ServerStatus::is_settled).await;
-    // The probe has three seconds beside the handshake's budget; ending the process takes time too.
+    // The probe has three seconds in addition to the handshake's budget; ending the process takes
+    // time too.
     let allowed = limit + 3 * SECOND + 2 * SECOND;
     assert!(begun.elapsed() < allowed, "it took {:?}", begun.elapsed());
     let status = play.status();
@@ -186,7 +187,7 @@ async fn f04_a_probe_without_an_answer_leaves_time_for_the_handshake() {
     tokio::join!(meet("probe-silent"), meet("probe-exit"), meet("probe-nonsense"));
 }
 
-/// The row of rmcp: the late answer to the probe ended the start of a slow server.
+/// The fault of rmcp: the late answer to the probe ended the start of a slow server.
 #[tokio::test]
 async fn rmcp_a_legacy_server_that_starts_slowly_is_usable() {
     let slow = ["flaky", "--fault", "slow-start", "--pause-ms", "4000", "--era", "legacy"];

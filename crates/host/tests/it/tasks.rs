@@ -1,4 +1,4 @@
-//! Calls that servers go on with as tasks: both forms, what they ask, how they end and get lost.
+//! Calls that servers continue as tasks: both forms, their requests, their outcomes and their loss.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -29,7 +29,7 @@ fn detached() -> CallOptions {
     CallOptions { task_mode: TaskMode::Detach, ..CallOptions::default() }
 }
 
-/// A person who always answers the same, and counts the questions.
+/// An asker that always gives the same answer, and counts the questions.
 #[derive(Default)]
 struct Counting(AtomicUsize);
 
@@ -189,7 +189,7 @@ async fn a_call_that_nobody_waits_for_stays_open_and_is_finished_by_another_host
         let record = host.tasks().finish(id, &CallOptions::default()).await.unwrap();
         assert_eq!((record.recorded, words(&record)), (true, (OutcomeKind::Ok, None)), "{era}");
         assert_eq!(text(&record), "found it", "{era}");
-        // It is finished only once; the next one is told the same.
+        // The call is finished only once; a second `finish` returns the same outcome.
         let again = host.tasks().finish(id, &CallOptions::default()).await.unwrap();
         assert_eq!(again.outcome, record.outcome, "{era}");
         host.stop().await;
@@ -206,7 +206,7 @@ async fn a_task_that_the_server_forgot_is_lost_and_the_call_says_so() {
                 !play.host.ledger().tasks(WhichTasks::Running).await.unwrap().is_empty()
             })
             .await;
-            // A server that ends takes its tasks with it; its successor knows none of them.
+            // A server that ends loses its tasks; its successor has none of them.
             play.peer().close("the test ends the connection");
         };
         let (record, ()) = tokio::join!(calling, restart);

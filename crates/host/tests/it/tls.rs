@@ -1,4 +1,4 @@
-//! F41, F57 and F60: servers behind TLS, the ways in which that fails, and HTTP/2 that turns away.
+//! F41, F57 and F60: servers behind TLS, TLS failures, and HTTP/2 connections that refuse requests.
 
 use std::time::Duration;
 
@@ -32,7 +32,7 @@ impl Secure {
         Self { stage, authority, front, fixture }
     }
 
-    /// The host with the server; its entry names the authority.
+    /// Starts the host with the server, whose entry names the authority.
     fn start(self) -> (Play, Reached) {
         let url = self.front.url("localhost");
         let entry = json!({"url": url, "timeout": 5, "caFile": "ca.pem"});
@@ -54,7 +54,7 @@ struct Reached {
     _fixture: HttpFixture,
 }
 
-/// Ends the connections, and lets the pool take note.
+/// Closes the connections, and gives the pool time to notice.
 async fn cut(front: &ProxyFront) {
     front.cut();
     tokio::time::sleep(SECOND / 5).await;
@@ -171,7 +171,7 @@ async fn f41_a_certificate_that_goes_bad_between_calls_stops_the_next_one_at_onc
     play.stop().await;
 }
 
-/// Nobody answers on the connections that turn away, so what runs ran on another one.
+/// The refusing connections answer nothing, so every call that ran used another one.
 #[tokio::test]
 async fn f57_a_refused_stream_and_one_above_the_farewell_are_sent_again_and_run_once() {
     for farewell in [Farewell::Refused, Farewell::Leaving] {
@@ -234,7 +234,7 @@ async fn f60_another_certificate_at_the_same_address_has_everything_listed_again
     cut(&reached.front).await;
     let record = play.write("over there").await;
     assert_eq!((words(&record), play.effects("over there")), ((OutcomeKind::Ok, None), 1));
-    // Sooner than a listener that was cut off comes back, which would list as well.
+    // Sooner than the reconnect of a cut listener, which would list as well.
     eventually("the tools are listed again", 4 * SECOND, async || {
         play.received("tools/list") > listed
     })
@@ -256,7 +256,7 @@ async fn f60_a_server_that_took_the_place_of_another_is_held_to_what_was_approve
     reached.front.lead_to(&other.origin());
     reached.front.show(&reached.authority.issue(&HERE, Validity::Long), &["h2"]);
     cut(&reached.front).await;
-    // Whoever asks first finds out.
+    // The first request triggers the discovery.
     play.call("echo", json!({"text": "who is there?"})).await;
     play.until("its other definition is held", |fleet| {
         fleet.servers.values().all(|server| server.offers.tool("write").is_none())

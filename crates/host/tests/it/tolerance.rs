@@ -1,4 +1,4 @@
-//! What a widely used client of the protocol refuses or loses, and we do not.
+//! Input that a widely used MCP client rejects or loses, and the host does not.
 
 use serde_json::{Value, json};
 use switchboard_catalog::Tool;

@@ -1,4 +1,4 @@
-//! Calls that a server runs only after the person has been at an address (error -32042).
+//! Calls that a server runs only after the person has visited an address (error -32042).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -9,7 +9,7 @@ use switchboard_store::AskReply;
 
 use crate::stage::{Play, SERVER, Stage, message, text, words};
 
-/// Somebody who agrees to every address, and counts them.
+/// An asker that agrees to every address, and counts them.
 #[derive(Default)]
 struct Agrees(AtomicUsize);
 

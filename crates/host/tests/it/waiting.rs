@@ -1,4 +1,5 @@
-//! What waits for a person: answered from anywhere, and for one call by whoever registered for it.
+//! Questions that wait for a person: answered from anywhere, and for one call by its registered
+//! asker.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -17,7 +18,7 @@ use crate::stage::{Play, SERVER, Stage, eventually, message, options, text, word
 
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Says the same to everything, and remembers what it was asked.
+/// An asker that gives the same answer to everything, and records the questions.
 struct Says {
     answer: &'static str,
     asked: Mutex<Vec<String>>,
@@ -45,7 +46,7 @@ impl Asker for Says {
     }
 }
 
-/// A face that nobody sits at any more.
+/// A face without a person, which never answers.
 struct Gone;
 
 impl Reviewer for Gone {
@@ -78,7 +79,7 @@ async fn play(asker: Arc<dyn Asker>, era: &str, limit: Duration) -> Play {
     Play { home: stage.home, host }
 }
 
-/// Calls a tool as a model would, by a name of the model's.
+/// Calls a tool as a model would, by its name for models.
 async fn call(host: &Host, tool: &str, arguments: Value, reference: Option<&str>) -> Record {
     let proposed = ProposedCall::tool(SERVER, tool, Json::from(&arguments));
     let origin = if tool == "write" { Origin::Model } else { Origin::Person };
@@ -113,7 +114,7 @@ async fn whoever_registered_for_a_call_is_asked_what_belongs_to_it_and_nothing_e
         let leased = call(&play.host, "ask", question(), Some("call_1")).await;
         assert_eq!(text(&leased), "from mine", "{era}");
         assert_eq!(mine.asked(), [r#"flaky Some("ask") Some("call_1"): Which?"#], "{era}");
-        // The call has ended, and the registration with it.
+        // The registration ends with the call.
         let again = call(&play.host, "ask", question(), Some("call_1")).await;
         assert_eq!(text(&again), "from the face", "{era}");
         drop(registration);
@@ -223,7 +224,7 @@ async fn what_nobody_answers_expires_and_a_call_that_is_given_up_takes_its_quest
 #[tokio::test]
 async fn without_a_queue_only_the_face_can_answer_and_silence_is_no() {
     let play = play(Arc::new(Gone), "modern", Duration::from_millis(300)).await;
-    // A folder in its place cannot be opened as a file.
+    // A folder at the queue's path cannot be opened as a file.
     std::fs::create_dir(play.home.path().join("state/record/waiting.db")).unwrap();
     let record = call(&play.host, "write", json!({"key": "a"}), None).await;
     assert_eq!(words(&record), (OutcomeKind::Denied, Some("unanswered")));

@@ -1,4 +1,4 @@
-//! A connection without a host around it, for what only the wire can be asked.
+//! A connection without a host, for tests of the wire itself.
 
 use std::process::Stdio;
 use std::time::Duration;
@@ -15,7 +15,7 @@ pub(crate) struct Line {
 }
 
 impl Line {
-    /// Starts the fixture with these words and shakes hands with it.
+    /// Starts the fixture with these arguments and completes the handshake.
     pub(crate) async fn open(words: &[&str]) -> Self {
         let mut child = Command::new(switchboard_testkit::binary())
             .args(words)

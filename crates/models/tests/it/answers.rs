@@ -1,4 +1,4 @@
-//! Answers that come well, and what is sent to get them.
+//! Successful answers, and the requests that produce them.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! Whether a model can be asked, as cheaply as each vendor allows.
+//! Checks of whether a model is usable, as cheaply as each vendor allows.
 
 use std::net::TcpListener;
 
@@ -9,7 +9,7 @@ use crate::server::{Reply, Server, json, model, profile, response};
 
 const LIST: &str = r#"{"object":"list","data":[{"id":"m-1"},{"id":"m-2"},{"id":"other-model"}]}"#;
 
-/// What a check says or why it fails, and the first lines of the requests that it made.
+/// Runs a check; returns its message or error, and the first lines of its requests.
 async fn check(
     provider: Provider,
     name: &str,

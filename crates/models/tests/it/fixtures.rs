@@ -1,4 +1,4 @@
-//! Whole conversations with the vendors' own rules: streams, calls, thoughts that are given back.
+//! Whole conversations under the vendors' own rules: streams, calls, thoughts that are returned.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -15,7 +15,7 @@ use tokio::sync::mpsc;
 
 use crate::server::{KEY, environment};
 
-/// Long waits for a process that shares the machine with other tests, short ones between questions.
+/// Long timeouts, because the machine is shared with other tests; short pauses between requests.
 const TEST_RETRY_POLICY: RetryPolicy = RetryPolicy {
     beginning: Duration::from_secs(30),
     silence: Duration::from_secs(30),
@@ -31,7 +31,7 @@ fn start(vendor: ModelVendor, turns: &Value) -> (ModelFixture, Arc<dyn Model>) {
     start_with(vendor, turns, &json!({}), TEST_RETRY_POLICY)
 }
 
-/// The same with members that every request carries, and other limits on waiting.
+/// Starts a fixture and a model, with members for every request and a retry policy.
 fn start_with(
     vendor: ModelVendor,
     turns: &Value,
@@ -48,7 +48,7 @@ fn start_with(
     (fixture, model)
 }
 
-/// What a vendor wants to be told of one tool.
+/// Returns the definition of one tool in the vendor's form.
 fn tools(vendor: ModelVendor) -> Value {
     let name = "weather";
     let schema = json!({"type": "object", "properties": {"city": {"type": "string"}}});
@@ -87,7 +87,7 @@ async fn ask(
     (deltas, answer)
 }
 
-/// The words, the thoughts and the names of calls that were told on the way.
+/// Returns the texts, the thoughts and the call names in the deltas.
 fn delta_texts(deltas: &[ModelDelta]) -> [String; 3] {
     let mut all = [const { String::new() }; 3];
     for delta in deltas {
@@ -102,7 +102,7 @@ fn delta_texts(deltas: &[ModelDelta]) -> [String; 3] {
     all
 }
 
-/// What the model said as a message of the conversation, as a conversation keeps it.
+/// Returns the answer as a message of the stored conversation.
 fn kept_message(vendor: ModelVendor, said: &ModelAnswer) -> ChatMessage {
     let calls = said.calls.iter().enumerate().map(|(place, call)| RequestedCall {
         id: call.id.clone().unwrap_or_else(|| format!("call_{place}")),
@@ -117,7 +117,7 @@ fn kept_message(vendor: ModelVendor, said: &ModelAnswer) -> ChatMessage {
     }
 }
 
-/// A result for every call of a message.
+/// Returns a result for every call of a message.
 fn results(message: &ChatMessage, images: &[Image]) -> ChatMessage {
     let ChatMessage::Assistant { calls, .. } = message else { return user("") };
     let results = calls.iter().map(|call| CallResult {
@@ -203,7 +203,7 @@ async fn thoughts_are_told_apart_and_given_back_with_their_signatures() {
         let mut thoughts = Vec::new();
         for _ in 0..3 {
             let (deltas, said) = ask(&*model, vendor, &messages).await;
-            // The fixture refuses a thought without its signature, or with a changed one.
+            // The fixture rejects a thought without its signature, or with a changed one.
             let said = said.unwrap_or_else(|error| panic!("{vendor:?}: {error:?}"));
             let [text, thinking, _] = delta_texts(&deltas);
             assert_eq!(text, said.text, "{vendor:?}");
@@ -222,7 +222,7 @@ async fn thoughts_are_told_apart_and_given_back_with_their_signatures() {
         assert_eq!(fixture.requests().len(), 4, "{vendor:?}: nothing was asked twice");
         let last = fixture.requests().pop().unwrap()["body"].to_string();
         let signed = match vendor {
-            // Chat completions have nothing to sign.
+            // Chat completions have no signatures.
             ModelVendor::OpenAi => "tool_calls",
             ModelVendor::Anthropic => "\"signature\":",
             ModelVendor::Gemini => "\"thoughtSignature\":",
@@ -254,7 +254,7 @@ async fn what_one_vendor_said_is_understood_by_the_others() {
     }
 }
 
-/// The trouble that a fault means when it does not go away. When it strikes once, it is got over.
+/// Returns the error of a persistent fault, after checking that a single occurrence is retried.
 async fn trouble(vendor: ModelVendor, fault: &Value, patience: RetryPolicy) -> ModelErrorKind {
     let turn = |fault: &Value| json!([{"text": "One two three.", "chunk": 2, "fault": fault}]);
     let mut once = fault.clone();

@@ -1,4 +1,4 @@
-//! Whoever stops listening costs no answer.
+//! A dropped listener does not cost the answer.
 
 use tokio::sync::mpsc;
 

@@ -1,4 +1,4 @@
-//! Models over a loopback server that answers well, badly and not at all.
+//! Models over a loopback server that answers correctly, wrongly or not at all.
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,

@@ -1,4 +1,4 @@
-//! Requests that a vendor turns down, and which of them are sent again.
+//! Requests that a vendor rejects, and which of them are retried.
 
 use std::time::Duration;
 
@@ -91,7 +91,7 @@ async fn other_refusals_are_told_once() {
     for (status, body, requests, trouble) in [
         ("400 Bad Request", long, 1, ModelErrorKind::TooLong),
         ("413 Content Too Large", "", 1, ModelErrorKind::TooLong),
-        // Once more without what the server may not know.
+        // Retried without the members that the server may not support.
         ("400 Bad Request", r#"{"error":{"message":"bad"}}"#, 2, ModelErrorKind::BadRequest),
         ("302 Found", "", 1, ModelErrorKind::Profile),
     ] {

@@ -1,4 +1,4 @@
-//! Models that servers ask: in every vendor's form, and back in the protocol's.
+//! Sampling requests of servers: converted to every vendor's form, and back to the protocol's.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,4 @@
-//! A server on loopback that gives one prepared reply to each connection.
+//! A loopback server that gives one prepared reply per connection.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -16,24 +16,24 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 use tokio::task::JoinHandle;
 
-/// The key of every model here.
+/// API key of every model.
 pub(crate) const KEY: &str = "sk-hunter2-hunter2";
 
-/// What the server does with a connection, after it has read a request.
+/// The server's response to a request.
 #[derive(Clone)]
 pub(crate) enum Reply {
-    /// Sends this and closes.
+    /// Sends this text and closes.
     Close(String),
-    /// Sends this and then nothing, until the other side closes.
+    /// Sends this text and then nothing, until the other side closes.
     Hold(String),
 }
 
-/// What came in.
+/// A received request.
 #[derive(Clone, Debug)]
 pub(crate) struct ReceivedRequest {
-    /// Method, path and headers, as they came.
+    /// Method, path and headers, as they arrived.
     pub(crate) head: String,
-    /// The body; null where there is none.
+    /// The body; null if there is none.
     pub(crate) body: Value,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts a server that gives these replies, the last one again and again.
+    /// Starts a server that gives these replies, the last one repeatedly.
     pub(crate) async fn start(replies: Vec<Reply>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
@@ -110,7 +110,7 @@ async fn read(stream: &mut TcpStream) -> Option<ReceivedRequest> {
     }
 }
 
-/// A response with a status and a body.
+/// Returns a response with a status and a body.
 pub(crate) fn response(status: &str, headers: &str, body: &str) -> Reply {
     let length = body.len();
     Reply::Close(format!(
@@ -118,31 +118,31 @@ pub(crate) fn response(status: &str, headers: &str, body: &str) -> Reply {
     ))
 }
 
-/// A response with JSON.
+/// Returns a JSON response.
 pub(crate) fn json(status: &str, body: &str) -> Reply {
     response(status, "content-type: application/json\r\n", body)
 }
 
-/// The text of a stream of events that ends with the connection.
+/// Returns the text of an event stream that ends with the connection.
 pub(crate) fn stream(events: &[&str]) -> String {
     let head = "HTTP/1.1 200 OK\r\nconnection: close\r\ncontent-type: text/event-stream\r\n\r\n";
     let events: String = events.iter().map(|data| format!("data: {data}\n\n")).collect();
     format!("{head}{events}")
 }
 
-/// A piece of text in a chat completion.
+/// Returns an event of a chat completion with a piece of text.
 pub(crate) fn piece(text: &str) -> String {
     serde_json::json!({"choices": [{"index": 0, "delta": {"content": text}}]}).to_string()
 }
 
 pub(crate) const END: &str = r#"{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}"#;
 
-/// A chat completion that says `Hello`.
+/// Returns a chat completion with the text `Hello`.
 pub(crate) fn hello() -> Reply {
     Reply::Close(stream(&[&piece("Hel"), &piece("lo"), END, "[DONE]"]))
 }
 
-/// A profile for a model at the server.
+/// Returns a profile for a model at the server.
 pub(crate) fn profile(provider: Provider, url: &str) -> ModelProfile {
     ModelProfile { base_url: Some(url.to_owned()), ..ModelProfile::new("fast", provider, "m-1") }
 }
@@ -154,7 +154,7 @@ pub(crate) fn environment() -> Environment {
     Environment { variables, home: None, current_dir: PathBuf::from(".") }
 }
 
-/// Waits that are short enough for a test.
+/// Retry policy with waits that are short enough for a test.
 pub(crate) const QUICK: RetryPolicy = RetryPolicy {
     beginning: Duration::from_millis(300),
     silence: Duration::from_millis(300),
@@ -166,7 +166,7 @@ pub(crate) fn model(profile: &ModelProfile) -> Arc<dyn Model> {
     open_with(profile, &environment(), QUICK).unwrap()
 }
 
-/// An OpenAI model at the server.
+/// Returns an OpenAI model at the server.
 pub(crate) fn openai(server: &Server) -> Arc<dyn Model> {
     model(&profile(Provider::OpenAi, &server.url))
 }
@@ -176,7 +176,7 @@ pub(crate) fn question() -> ModelRequest {
     ModelRequest { messages: vec![hi], ..ModelRequest::default() }
 }
 
-/// Asks and gives back what was told on the way and what came out.
+/// Sends a request; returns its deltas and its outcome.
 pub(crate) async fn ask(model: &dyn Model) -> (Vec<ModelDelta>, Result<ModelAnswer, ModelError>) {
     let (heard, mut told) = mpsc::channel(1_000);
     let answer = model.answer(&question(), &heard).await;
@@ -187,7 +187,7 @@ pub(crate) async fn ask(model: &dyn Model) -> (Vec<ModelDelta>, Result<ModelAnsw
     (deltas, answer)
 }
 
-/// What was told, in words that can be compared: reasons and lengths of waits are left out.
+/// Returns the deltas as comparable texts, without reasons and durations of waits.
 pub(crate) fn outline(deltas: &[ModelDelta]) -> Vec<String> {
     let word = |delta: &ModelDelta| match delta {
         ModelDelta::Text(text) => text.clone(),

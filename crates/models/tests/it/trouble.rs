@@ -1,4 +1,4 @@
-//! Answers that break off, cannot be read or never come, and what is tried then.
+//! Answers that are cut off, unreadable or missing, and the retries that follow.
 
 use std::net::TcpListener;
 
@@ -15,7 +15,7 @@ fn cut() -> Reply {
     Reply::Close(stream(&[&piece("Hal")]))
 }
 
-/// Whether an answer is found after these replies, how often was asked, and what was told.
+/// Fails unless these replies lead to this number of requests, these deltas and this error, if any.
 async fn check(
     replies: Vec<Reply>,
     requests: usize,

@@ -1,4 +1,4 @@
-//! The other vendors over the network: where they are asked, and how they answer.
+//! The other vendors over the network: their endpoints and their answers.
 
 use serde_json::json;
 use switchboard_config::Provider;
